@@ -18,8 +18,8 @@ template <typename T>
 concept ComplexElement = std::is_same_v<std::remove_cv_t<T>, std::complex<float>> ||
                          std::is_same_v<std::remove_cv_t<T>, std::complex<double>>;
 
-/// The element type of a C++ type, std::complex of floats included. Integers have no sign of their own; those of
-/// less than 8 bits, and floats of less than 32, have no type here.
+/// The element type of a C++ type, std::complex of floats included. Integers have no sign of their
+/// own; those of less than 8 bits, and floats of less than 32, have no type here.
 template <typename T> constexpr plim_element_type elementTypeOf() {
   using U = std::remove_cv_t<T>;
   static_assert(ComplexElement<U> || (std::is_arithmetic_v<U> && sizeof(U) <= 8),
@@ -44,12 +44,16 @@ struct Index {
 
 class Engine;
 
+/// A plim_buffer: a tensor in memory. A copy of the handle is the same memory. Whether others write
+/// it meanwhile is the host's matter: nothing is locked.
 class Buffer : public detail::Handle<plim_buffer, plim_buffer_retain, plim_buffer_release> {
 public:
   using Handle::Handle;
 
-  /// Memory of the host's, which must stay as long as the buffer: elements that are const make one that is
-  /// read-only. Without a shape it has rank 1.
+  /// Memory of the host's, without a copy, which must stay as long as any handle of the buffer and
+  /// any call that uses it: nothing tells when that is over. Elements that are const make a buffer
+  /// that is read-only. Without a shape it has rank 1. Extents and strides count elements,
+  /// outermost first; both are copied.
   template <typename T, size_t ExtentV>
   static Result<Buffer> wrap(std::span<T, ExtentV> elements, std::span<const int64_t> shape = {},
                              std::span<const int64_t> strides = {}) {
@@ -64,22 +68,25 @@ public:
     memory.bytes = elements.size_bytes();
     return wrap(memory);
   }
+  /// The same with all that C has, a callback when the memory is free among it.
   static Result<Buffer> wrap(const plim_buffer_memory &memory) {
     return detail::make<Buffer, plim_buffer>(
         [&](plim_buffer **out) { return plim_buffer_wrap(&memory, out); });
   }
-  /// Dense, in memory of the engine.
+  /// Dense, in memory of the engine, which the buffer keeps.
   static Result<Buffer> allocate(const Engine &engine, plim_element_type element,
                                  std::span<const int64_t> shape);
+  /// The same with a copy of these elements, as many as the shape has.
   template <typename T, size_t ExtentV>
   static Result<Buffer> copy(const Engine &engine, std::span<T, ExtentV> elements,
                              std::span<const int64_t> shape);
-  /// Takes the tensor over if it succeeds.
+  /// Takes the tensor over if it succeeds, without a copy of its elements.
   static Result<Buffer> fromDlpack(DLManagedTensorVersioned *tensor) {
     return detail::make<Buffer, plim_buffer>(
         [&](plim_buffer **out) { return plim_buffer_from_dlpack(tensor, out); });
   }
-  /// The caller calls its deleter.
+  /// The buffer for another library, without a copy. The caller owns the tensor, which keeps the
+  /// buffer, and calls its deleter.
   Result<DLManagedTensorVersioned *> toDlpack(const plim_dlpack_request *request = nullptr) const {
     DLManagedTensorVersioned *tensor = nullptr;
     if (Status status(plim_buffer_to_dlpack(get(), request, &tensor)); !status.ok())
@@ -98,8 +105,9 @@ public:
   const void *data() const { return plim_buffer_data(get()); }
   void *mutableData() const { return plim_buffer_mutable_data(get()); }
 
-  /// All elements of a dense buffer, in row-major order, which live as long as the buffer. InvalidArgument for another
-  /// element type, for strides, and to write what is read-only.
+  /// All elements of a dense buffer, in row-major order, which live as long as the buffer.
+  /// PLIM_INVALID_ARGUMENT for another element type, for strides, for an empty handle, and to write
+  /// what is read-only. An `index` buffer has elements of int64_t.
   template <typename T> Result<std::span<const T>> elements() const {
     if (Status status = checkElements<T>(); !status.ok())
       return status;

@@ -1,4 +1,12 @@
 // Devices: accelerators that the host application brings (device.h).
+//
+//   plimsoll::DeviceOptions npu = {.name = "npu"};
+//   npu.compile = [](plim_device_job *job, const std::string &name, std::string_view text) { ... };
+//   npu.load = [](plim_device_job *job, const std::string &name, auto code, auto &made) { ... };
+//   options.devices.push_back(*plimsoll::Device::create(npu));
+//
+// Function objects take the place of `user`; the library destroys them when it needs them no more.
+// They are called from any thread, several at once, and one that throws ends the process.
 #pragma once
 
 #include "plimsoll/device.h"
@@ -14,13 +22,15 @@
 
 namespace plimsoll {
 
-/// What a device gives for its code: a function, and how it may be called.
+/// What a device gives for its code: a function, and how it may be called. Destroyed with the
+/// module.
 struct DeviceFunction {
-  HostFunction function = {};
+  HostFunction function = {}; // must be set if load returns PLIM_OK
   plim_host_function_kind kind = PLIM_HOST_THREAD_SAFE;
 };
 
-/// plim_device_options. One that fails calls plim_device_job_fail().
+/// plim_device_options. A callback that fails returns a code, for which it may give the reason with
+/// plim_device_job_fail(). What it is given is borrowed until it returns.
 struct DeviceOptions {
   std::string name = {};
   std::string version = {};
@@ -29,12 +39,15 @@ struct DeviceOptions {
   std::function<plim_code(plim_device_job *job, const std::string &name,
                           std::span<const std::byte> code, DeviceFunction &function)>
       load = {};
-  const plim_allocator *memory = nullptr;
+  const plim_allocator *memory = nullptr; // read by create(), which copies it; null: none
 };
 
+/// A plim_device. It never changes.
 class Device : public detail::Handle<plim_device, plim_device_retain, plim_device_release> {
 public:
   using Handle::Handle;
+  /// Takes the options over: the callbacks live until nobody has the device any more, engines and
+  /// modules included. On failure they are destroyed.
   static Result<Device> create(DeviceOptions options) {
     auto kept = std::make_unique<DeviceOptions>(std::move(options));
     auto given = detail::sized<plim_device_options>();

@@ -1,4 +1,10 @@
 // Engines: compile modules for one target and run them (engine.h).
+//
+//   plimsoll::EngineOptions options = {.threads = 4};
+//   plimsoll::Result<plimsoll::Engine> engine = plimsoll::Engine::create(options);
+//   plimsoll::Result<plimsoll::Module> module = engine->load(source, "net.mlir");
+//
+// Threads: any, for all members, at any time, as in C; not so for options while they are used.
 #pragma once
 
 #include "plimsoll/device.hpp"
@@ -27,7 +33,8 @@ struct CompileWorkers {
   uint32_t flags = 0; // PLIM_COMPILE_WORKERS_...
 };
 
-/// plim_engine_options.
+/// plim_engine_options. Read by Engine::create() and not kept, but for the target, devices and host
+/// functions, which it retains, and `log` and the allocator, which it copies.
 struct EngineOptions {
   uint32_t flags = 0; // PLIM_ENGINE_...
   const Target *target = nullptr;
@@ -37,7 +44,9 @@ struct EngineOptions {
   Limits limits = {};
   std::string cacheFolder = {};
   uint64_t cacheBytes = 0;
-  plim_log_level logLevel = PLIM_LOG_WARNING;
+  plim_log_level logLevel = PLIM_LOG_WARNING; // messages below it are not made
+  /// Empty: silent. Called from any thread, several at once; must not throw. The engine's copy is
+  /// destroyed when the engine has ended.
   std::function<void(plim_log_level level, std::string_view message)> log = {};
   const plim_allocator *allocator = nullptr;
   const HostFunctions *hostFunctions = nullptr;
@@ -51,11 +60,14 @@ struct EngineOptions {
 
 /// What Engine::exportCode() makes.
 struct ExportedCode {
+  /// Takes over one owner of the object.
   explicit ExportedCode(plim_bytes *object) : object(object) {}
   Bytes object; // relocatable ELF
   Bytes header; // text
 };
 
+/// A plim_engine. Modules, functions, states and events keep it; its threads end with the last of
+/// them all, whose destructor waits for that.
 class Engine : public detail::Handle<plim_engine, plim_engine_retain, plim_engine_release> {
 public:
   using Handle::Handle;
@@ -111,6 +123,7 @@ public:
     return engine;
   }
 
+  /// plim_module_load(). Blocks; `source` may go when it returns.
   Result<Module> load(std::string_view source, const std::string &name,
                       const LoadOptions &options = {}) const {
     return with<Module, plim_module>(options, [&](auto *given, plim_module **out) {
@@ -130,7 +143,7 @@ public:
     });
   }
 
-  /// plim_module_export().
+  /// plim_module_export(): an object and a C header, for programs without the engine.
   Result<ExportedCode> exportCode(std::string_view source, const std::string &name,
                                   const std::string &exportName,
                                   const LoadOptions &options = {}) const {
@@ -155,6 +168,7 @@ public:
       return status;
     return statistics;
   }
+  /// Gives memory that is kept for later calls back.
   Status trim() const { return Status(plim_engine_trim(get())); }
   Result<Report> statistics() const {
     return detail::make<Report, plim_report>(

@@ -1,4 +1,10 @@
 // Events: the ends of calls that run by themselves (event.h), and the C++ types of results.
+//
+//   plimsoll::Result<plimsoll::TypedEvent<plimsoll::Buffer>> event =
+//       function->callAsync<plimsoll::Buffer>(2.0F, x);
+//   plimsoll::Result<plimsoll::Buffer> sum = event->result();
+//
+// An event that is dropped stops nothing: its call runs to its end.
 #pragma once
 
 #include "plimsoll/event.h"
@@ -17,10 +23,11 @@
 
 namespace plimsoll {
 
-/// What a result can be in C++: a number, an Index, or a Buffer.
+/// What a scalar can be in C++: a number or an Index.
 template <typename T>
 concept ScalarType =
     (std::is_arithmetic_v<T> && sizeof(T) <= 8 && !std::is_const_v<T>) || std::is_same_v<T, Index>;
+/// What a result can be in C++: a scalar or a Buffer.
 template <typename T>
 concept ResultType = ScalarType<T> || std::is_same_v<T, Buffer>;
 
@@ -105,6 +112,7 @@ template <typename ResultT, typename FillT> typename Outcome<ResultT>::Type resu
 
 /// What a call of this result gives: a Status for void, a Result for all else.
 template <typename ResultT> using Outcome = typename detail::Outcome<ResultT>::Type;
+/// A plim_event. Any thread; copies of the handle are the same event.
 class Event : public detail::Handle<plim_event, plim_event_retain, plim_event_release> {
 public:
   using Handle::Handle;
@@ -116,7 +124,8 @@ public:
       return status;
     return isDone;
   }
-  /// Of a call of a function with so many results.
+  /// The results of a call that has ended well, of a function with `count` results. The caller owns
+  /// them; each call of this gives owners of the same buffers.
   Result<std::vector<Value>> results(size_t count) const {
     std::vector<plim_value> values(count);
     if (Status status(plim_event_results(get(), values.data(), count)); !status.ok())
@@ -124,6 +133,8 @@ public:
     return std::vector<Value>(values.begin(), values.end());
   }
   Status cancel() { return Status(plim_event_cancel(get())); }
+  /// Calls `callback` once, when the call has ended, and destroys it. It must not throw. On failure
+  /// it is destroyed without being called.
   Status then(std::function<void(const Event &)> callback) {
     using Callback = std::function<void(const Event &)>;
     auto kept = std::make_unique<Callback>(std::move(callback));

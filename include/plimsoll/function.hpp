@@ -18,7 +18,8 @@
 
 namespace plimsoll {
 
-/// plim_call_options. All is borrowed for the call.
+/// plim_call_options. All is borrowed for the call; for one that runs by itself, see AsyncOptions.
+/// Calls that run at once must not share any of it but `stop`.
 struct CallOptions {
   std::span<const Buffer> outputs = {};
   std::span<std::byte> workspace = {};
@@ -27,7 +28,8 @@ struct CallOptions {
   const Stop *stop = nullptr;
 };
 
-/// plim_async_options.
+/// plim_async_options. Buffers, states, stops and events in it are retained; workspace and the
+/// memory of pools must stay until the call has ended; spans and structs need not.
 struct AsyncOptions {
   CallOptions call = {};
   plim_priority priority = PLIM_PRIORITY_NORMAL;
@@ -66,9 +68,15 @@ template <typename T, size_t ExtentV> struct Parameter<std::span<T, ExtentV>> {
 
 } // namespace detail
 
+/// A plim_function. It keeps its module and engine. Any thread; calls run concurrently.
+///
+/// There are three ways to call it. call() and callAsync() with the types of the results compare
+/// these with the function each time. TypedFunction compares once, arguments too. callWith() and
+/// callAsync() with a span of Arguments are for types that are known at run time alone.
 class Function : public detail::Handle<plim_function, plim_function_retain, plim_function_release> {
 public:
   using Handle::Handle;
+  /// The name in the source; lives as long as the function.
 
   std::string_view name() const {
     const char *text = plim_function_name(get());
@@ -96,12 +104,13 @@ public:
     std::vector<plim_value> values = valuesOf(arguments);
     return Status(plim_function_specialize(get(), values.data(), values.size()));
   }
-  /// As a pointer to a C function, which the caller must know the type of.
+  /// plim_function_raw_pointer(): a pointer to a C function, whose type the caller must know;
+  /// nothing checks it. Null for functions that have none. Valid as long as the function.
   template <typename FunctionT> FunctionT *rawPointer() const {
     return reinterpret_cast<FunctionT *>(plim_function_raw_pointer(get()));
   }
 
-  /// A call with as many results as it has.
+  /// plim_function_call(), with as many results as the function has. Blocks until the call is over.
   Result<std::vector<Value>> callWith(std::span<const Argument> arguments,
                                       const CallOptions &options = {}) const {
     std::vector<plim_value> values = valuesOf(arguments), results(resultCount());
@@ -110,19 +119,23 @@ public:
     return std::vector<Value>(results.begin(), results.end());
   }
 
+  /// plim_function_call_async(). Memory of ranges among the arguments must stay until the call has
+  /// ended: an Argument that wraps one may go, its range may not.
   Result<Event> callAsync(std::span<const Argument> arguments,
                           const AsyncOptions &options = {}) const {
     return startRaw(valuesOf(arguments), options);
   }
 
-  /// A call whose results are known: `call<float>(x, y)`, `call<Buffer>(2.0F, x)`, `call<void>(x, out)`,
-  /// `call<std::tuple<Buffer, Index>>(x)`. InvalidArgument if the function has others: nothing has run then. `call<void>` drops
-  /// whatever there is. A type that no result can be does not compile.
+  /// A call whose results are known: `call<float>(x, y)`, `call<Buffer>(2.0F, x)`, `call<void>(x,
+  /// out)`, `call<std::tuple<Buffer, Index>>(x)`. InvalidArgument if the function has others:
+  /// nothing has run then. `call<void>` drops whatever there is. A type that no result can be does
+  /// not compile.
   template <typename ResultT, typename... Args> Outcome<ResultT> call(Args &&...args) const {
     return callTyped<ResultT>(CallOptions(), std::forward<Args>(args)...);
   }
 
-  /// The same into buffers, one for each result.
+  /// The same into buffers, one for each result (plim_call_options::outputs). Results come back in
+  /// no other way.
   template <typename... Args>
   Status callInto(std::span<const Buffer> outputs, Args &&...args) const {
     CallOptions options;
@@ -138,8 +151,8 @@ public:
     return callUnchecked<ResultT>(options, std::forward<Args>(args)...);
   }
 
-  /// The same without waiting for it: `callAsync<Buffer>(2.0F, x)`. Memory of the arguments must stay until the call has
-  /// ended: a range that would be gone before does not compile.
+  /// The same without waiting for it: `callAsync<Buffer>(2.0F, x)`. Memory of the arguments must
+  /// stay until the call has ended: a range that would be gone before does not compile.
   template <typename ResultT, typename... Args>
   Result<TypedEvent<ResultT>> callAsync(Args &&...args) const {
     return callAsyncTyped<ResultT>(AsyncOptions(), std::forward<Args>(args)...);
@@ -151,8 +164,8 @@ public:
     return callAsyncUnchecked<ResultT>(options, std::forward<Args>(args)...);
   }
 
-  /// With its signature: `typed<Buffer(float, std::span<const float>)>()`. InvalidArgument, with what is there and what
-  /// was asked for, if it has another.
+  /// With its signature: `typed<Buffer(float, std::span<const float>)>()`. InvalidArgument, with
+  /// what is there and what was asked for, if it has another.
   template <typename SignatureT> Result<TypedFunction<SignatureT>> typed() const {
     if (Status status = TypedFunction<SignatureT>::check(*this); !status.ok())
       return status;
@@ -281,9 +294,10 @@ private:
   }
 };
 
-/// A function whose signature was compared with that of C++ when it was looked up: `Buffer(float, std::span<const float>)`.
-/// Numbers and Index are scalars of that very type, a Buffer is any tensor or memref, a std::span one of rank 1 with such
-/// elements, which are const only where the function does not write. Arguments of other types do not compile.
+/// A function whose signature was compared with that of C++ when it was looked up: `Buffer(float,
+/// std::span<const float>)`. Numbers and Index are scalars of that very type, a Buffer is any
+/// tensor or memref, a std::span one of rank 1 with such elements, which are const only where the
+/// function does not write. Arguments of other types do not compile.
 template <typename ResultT, typename... Args> class TypedFunction<ResultT(Args...)> {
 public:
   TypedFunction() = default;

@@ -1,5 +1,5 @@
-// What loads and calls are lent: parameters, memories, limits, states, and requests to stop (parameters.h, pools.h,
-// limits.h, state.h, stop.h).
+// What loads and calls are lent: parameters, memories, limits, states, and requests to stop
+// (parameters.h, pools.h, limits.h, state.h, stop.h).
 #pragma once
 
 #include "plimsoll/buffer.hpp"
@@ -19,16 +19,22 @@
 
 namespace plimsoll {
 
+/// A plim_parameters: buffers by name. A copy of the handle is the same set, not a copy of it.
 class Parameters
     : public detail::Handle<plim_parameters, plim_parameters_retain, plim_parameters_release> {
 public:
   using Handle::Handle;
+  /// An empty set.
   static Result<Parameters> create() {
     return detail::make<Parameters, plim_parameters>(plim_parameters_create);
   }
+  /// Gives `name` this value, in place of what it had. The set becomes one more owner of the
+  /// buffer.
   Status set(const std::string &name, const Buffer &buffer) {
     return Status(plim_parameters_set(get(), name.c_str(), buffer.get()));
   }
+  /// Adds all tensors of a file, or the one of a .npy file, which stays mapped. On failure nothing
+  /// is added.
   Status loadSafetensors(const std::string &path) {
     return Status(plim_parameters_load_safetensors(get(), path.c_str()));
   }
@@ -47,13 +53,15 @@ public:
   }
 };
 
-/// plim_pool.
+/// plim_pool: memory of the host's for a pool that a module names. The memory is borrowed: for the
+/// call, or as long as the module lives where it is lent to a load.
 struct Pool {
   std::string name = {};
   std::span<std::byte> memory = {};
 };
 
-/// plim_limits. What is not set stays as it is.
+/// plim_limits. A limit that is not set stays as it is; 0 is a limit of 0 here, not "not set".
+/// Numbers beyond int64_t become the largest one.
 struct Limits {
   std::optional<bool> externalWorkspaceOnly = {};
   std::optional<uint64_t> maxStackAllocaBytes = {};
@@ -99,6 +107,8 @@ inline plim_limits limitsOf(const Limits &limits) {
 
 } // namespace detail
 
+/// A plim_stop: asks any number of calls and loads to end before their time. Any thread; copies of
+/// the handle are the same request.
 class Stop : public detail::Handle<plim_stop, plim_stop_retain, plim_stop_release> {
 public:
   using Handle::Handle;
@@ -107,9 +117,12 @@ public:
   bool isRequested() const { return plim_stop_is_requested(get()); }
 };
 
+/// A plim_state: what the variables of a module hold, for one stream of calls.
+/// Module::createState() makes it; a copy of the handle is the same state.
 class State : public detail::Handle<plim_state, plim_state_retain, plim_state_release> {
 public:
   using Handle::Handle;
+  /// The memory of a variable, not a copy: writable, and written by calls with the state.
   Result<Buffer> variable(const std::string &name) const {
     return detail::make<Buffer, plim_buffer>(
         [&](plim_buffer **out) { return plim_state_variable(get(), name.c_str(), out); });

@@ -15,7 +15,9 @@
 
 namespace plimsoll {
 
-/// plim_load_options. All is borrowed for the load, but for what that retains.
+/// plim_load_options. All is borrowed for the load, but for buffers of parameters and for host
+/// functions, which it retains. The memory of pools must outlive the module. There is no field for
+/// plim_load_options::release_source: a module has copies of the constants of a source in memory.
 struct LoadOptions {
   std::string policy = {};
   Limits limits = {};
@@ -24,17 +26,19 @@ struct LoadOptions {
   const Parameters *parameters = nullptr;
   const HostFunctions *hostFunctions = nullptr;
   std::vector<Pool> pools = {};
-  std::function<void(double fraction)> progress = {};
+  std::function<void(double fraction)> progress = {}; // called in place, not copied; must not throw
   plim_specialization specialization = PLIM_SPECIALIZATION_DEFAULT;
   uint32_t specializationCount = 0;
   std::string device = {};
   const Stop *stop = nullptr;
-  std::chrono::nanoseconds timeout{0};
+  std::chrono::nanoseconds timeout{0}; // 0: none; must not be negative
 };
 
+/// A plim_module. Functions keep it: the handle may go before they do.
 class Module : public detail::Handle<plim_module, plim_module_retain, plim_module_release> {
 public:
   using Handle::Handle;
+  /// Copies of the names of all public functions.
   std::vector<std::string> functionNames() const {
     std::vector<std::string> names;
     for (size_t i = 0; i < plim_module_function_count(get()); ++i)
@@ -45,8 +49,8 @@ public:
     return detail::make<Function, plim_function>(
         [&](plim_function **out) { return plim_module_function(get(), name.c_str(), out); });
   }
-  /// The same with its signature: `function<Buffer(float, std::span<const float>)>("scale")`. InvalidArgument for a function
-  /// with another (TypedFunction).
+  /// The same with its signature: `function<Buffer(float, std::span<const float>)>("scale")`.
+  /// InvalidArgument for a function with another (TypedFunction).
   template <typename SignatureT>
   Result<TypedFunction<SignatureT>> function(const std::string &name) const {
     Result<Function> untyped = function(name);
@@ -54,10 +58,12 @@ public:
       return untyped.status();
     return untyped->template typed<SignatureT>();
   }
+  /// Variables of their own for the calls that name them, as they are in the beginning.
   Result<State> createState() const {
     return detail::make<State, plim_state>(
         [&](plim_state **out) { return plim_state_create(get(), out); });
   }
+  /// What the compiler decided, as JSON.
   Result<Report> explain() const {
     return detail::make<Report, plim_report>(
         [&](plim_report **out) { return plim_module_explain(get(), out); });

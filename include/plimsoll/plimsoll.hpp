@@ -9,12 +9,22 @@
 //     std::cerr << sum.status().message() << "\n";
 //   for (float element : sum->elements<float>().value()) ...
 //
-// What each thing means, who owns what, which threads: as in the C headers, object by object; here stands
-// only what C++ adds. Handles are cheap to copy: a copy is one more owner of the same object. A handle
-// that was default-constructed or moved from is empty: what it is passed to says so with InvalidArgument.
-// Nothing here throws but Result::value() and Status::orThrow(), for who would rather catch an Error, and what the standard
-// library throws when there is no memory. What a callback of the host's throws must not reach the library: it ends the
+// The C headers are the manual, object by object: what each thing means, who owns what, which
+// threads, which codes. A member here calls the function of the same name, `Engine::load`
+// plim_module_load(), and only what C++ adds stands here.
+//
+// Lifetimes. Handles are cheap to copy: a copy is one more owner of the same object, the destructor
+// gives one up. A handle that was default-constructed or moved from is empty: `if (handle)` is
+// false, getters give 0 or nothing, and what it is passed to fails with PLIM_INVALID_ARGUMENT.
+// Texts and spans that getters return live as long as the object, not as the handle that was asked.
+//
+// Errors. What can fail returns a Status or a Result. Nothing here throws but Result::value() and
+// Status::orThrow(), for who would rather catch an Error, and what the standard library throws when
+// there is no memory. What a callback of the host's throws must not reach the library: it ends the
 // process.
+//
+// Options are structs with the names of the C fields in camelBack; what is not set has the meaning
+// of zero there. Pointers and spans in them are borrowed for the call that they are passed to.
 #pragma once
 
 #include "plimsoll/buffer.hpp"

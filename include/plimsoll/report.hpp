@@ -11,6 +11,7 @@
 
 namespace plimsoll {
 
+/// A plim_report: what the library tells of itself. It never changes.
 class Report : public detail::Handle<plim_report, plim_report_retain, plim_report_release> {
 public:
   using Handle::Handle;
@@ -18,7 +19,7 @@ public:
   std::string_view text() const { return {plim_report_text(get()), plim_report_size(get())}; }
 };
 
-/// What was written for a file or another program.
+/// plim_bytes: what was written for a file or another program. They never change.
 class Bytes : public detail::Handle<plim_bytes, plim_bytes_retain, plim_bytes_release> {
 public:
   using Handle::Handle;

@@ -1,4 +1,13 @@
 // Statuses and results: how failures come back in C++ (status.h).
+//
+//   plimsoll::Result<plimsoll::Engine> engine = plimsoll::Engine::create();
+//   if (!engine)
+//     return engine.status();        // or engine.value(), which throws
+//   engine->load(...)
+//
+// Code that is compiled without exceptions has neither Error, nor value(), nor orThrow().
+//
+// Threads: as of any value; copies of one status may be read by several.
 #pragma once
 
 #include "plimsoll/status.h"
@@ -15,7 +24,7 @@
 
 namespace plimsoll {
 
-/// Ok, or why something failed. A copy is the same status.
+/// Ok, or why something failed. A copy is the same status; one that was moved from may be either.
 class [[nodiscard]] Status {
 public:
   Status() = default;
@@ -62,7 +71,8 @@ private:
 };
 
 #if defined(__cpp_exceptions)
-/// A status that is not ok, for who would rather catch: thrown by Status::orThrow() and Result::value() alone.
+/// A status that is not ok, for who would rather catch: thrown by Status::orThrow() and
+/// Result::value() alone.
 class Error : public std::exception {
 public:
   /// `status` is not ok.
@@ -81,8 +91,8 @@ inline void Status::orThrow() const {
 }
 #endif
 
-/// A value, or the status that says why there is none. `*` and `->` of one that failed are faults; value()
-/// throws.
+/// A value, or the status that says why there is none. `*` and `->` of one that failed are faults,
+/// which nothing checks; value() throws an Error. A Result of a handle owns it as the handle does.
 template <typename T> class [[nodiscard]] Result {
 public:
   Result(T value) : held(std::move(value)) {}
@@ -91,6 +101,7 @@ public:
 
   bool ok() const { return held.has_value(); }
   explicit operator bool() const { return ok(); }
+  /// Ok if there is a value.
   const Status &status() const { return failure; }
   T &operator*() & { return *held; }
   const T &operator*() const & { return *held; }

@@ -13,11 +13,12 @@
 
 namespace plimsoll {
 
-/// A result: nothing, a scalar or a buffer, which it owns.
+/// A result: nothing, a scalar or a buffer, which it owns. It can be moved, not copied. What was
+/// moved from by a constructor is nothing; an assignment swaps the two.
 class Value {
 public:
   Value() = default;
-  /// Takes over what it holds.
+  /// Takes over the buffer that `value` holds.
   explicit Value(const plim_value &value) : held(value) {}
   Value(Value &&other) noexcept : held(std::exchange(other.held, {})) {}
   Value &operator=(Value &&other) noexcept {
@@ -26,9 +27,11 @@ public:
   }
   ~Value() { plim_value_release(&held); }
 
+  /// For functions of the C interface: borrowed.
   const plim_value &get() const { return held; }
   bool isBuffer() const { return held.kind == PLIM_BUFFER; }
-  /// The buffer, whose owner this then is no more; empty if it is none.
+  /// The buffer, an owner of which this then is no more: it is nothing afterwards. Empty if there
+  /// is no buffer.
   Buffer takeBuffer() { return Buffer(isBuffer() ? std::exchange(held, {}).as.buffer : nullptr); }
   /// The scalar, if it is of that type.
   template <typename T> std::optional<T> scalar() const {
@@ -52,8 +55,9 @@ private:
   plim_value held{};
 };
 
-/// An argument of a call: a number, an Index, a Buffer, or a range of numbers in one piece, which is a
-/// tensor or memref of rank 1 where it lies. As long as the call, no longer.
+/// An argument of a call: a number, an Index, a Buffer, or a range of numbers in one piece, which
+/// is a tensor or memref of rank 1 where it lies. Converts from all of them. It borrows: a Buffer
+/// must live as long as the Argument, the memory of a range until the call has ended.
 class Argument {
 public:
   template <typename T>
@@ -75,7 +79,8 @@ public:
   Argument(RangeT &&range) {
     Result<Buffer> wrapped =
         Buffer::wrap(std::span(std::ranges::data(range), std::ranges::size(range)));
-    // What cannot be wrapped is an empty buffer, which the call refuses with the number of the argument.
+    // What cannot be wrapped is an empty buffer, which the call refuses with the number of the
+    // argument.
     if (wrapped)
       owned = *std::move(wrapped);
     value = plim_value_buffer(owned.get());
