@@ -1,4 +1,7 @@
 // The host's allocators, behind the engine's.
+//
+// Threads: an allocator is read by one thread; the host's functions are then called from any,
+// several at once.
 #pragma once
 
 #include "plimsoll/allocator.h"
@@ -19,6 +22,9 @@ struct HostAllocator {
   UserData user; // to be taken by the function that got it
 };
 
+/// Makes `allocator` call the functions that `given` has. It keeps `out`, of which the caller takes
+/// the `user` when nothing can fail any more. InvalidArgument for a struct that cannot be, or
+/// without both functions.
 Status readAllocator(const plim_allocator *given, std::shared_ptr<HostAllocator> &out,
                      runtime::Allocator &allocator);
 

@@ -1,7 +1,14 @@
-// Border: what every function of the C interface does with what the host hands in, and with what goes
-// wrong.
+// Border: what every function of the C interface does with what the host hands in, and with what
+// goes wrong.
 //
-// Threads: any.
+//   return enter([&] {
+//     PLIM_RETURN_IF_ERROR(checkHandle(engine));
+//     PLIM_RETURN_IF_ERROR(checkPointer(out_report, "out_report"));
+//     ...
+//     return okStatus();
+//   });
+//
+// Must not know what any function does. Threads: any.
 #pragma once
 
 #include "plimsoll/base.h"
@@ -28,7 +35,8 @@ plim_status *makeHandle(StatusCode code, const char *message) noexcept;
 /// The static one.
 plim_status *noMemoryHandle() noexcept;
 
-/// Runs the body of a function, a Status(); nothing is thrown out of it.
+/// Runs the body of a function, a Status(). Nothing is thrown out of it: std::bad_alloc becomes
+/// RESOURCE_EXHAUSTED, every other exception INTERNAL.
 template <typename BodyT> plim_status *enter(BodyT body) noexcept {
   try {
     Status status = body();
@@ -56,16 +64,18 @@ inline Status checkArray(const void *pointer, size_t count, const char *name) {
                                                       std::to_string(count) + " elements");
 }
 
-/// `count` strings of the host's, of which none may be null.
+/// Copies `count` strings of the host's. InvalidArgument for a null one, or null where there should
+/// be some.
 Status readStrings(const char *const *strings, size_t count, const char *name,
                    std::vector<std::string> &out);
 
-/// Checks the size that the host gives a struct of `known` bytes: not less than what the first version had,
-/// and with zeros where this library knows nothing.
+/// Checks the size that the host gives a struct of `known` bytes: not less than the `first` bytes
+/// that the first version had, and with zeros where this library knows nothing. InvalidArgument
+/// otherwise.
 Status checkStruct(const void *given, size_t known, size_t first, const char *name);
 
-/// How large each struct was when it was first published. Fields added later do not change it: one that gets such has to
-/// stand here (tests/capi/abi.py sees to it).
+/// How large each struct was when it was first published. Fields added later do not change it: one
+/// that gets such has to stand here (tests/capi/abi.py sees to it).
 template <typename T> struct FirstSize {
   static constexpr size_t value = sizeof(T);
 };
@@ -86,7 +96,8 @@ template <> struct FirstSize<plim_value_type> {
   static constexpr size_t value = offsetof(plim_value_type, name);
 };
 
-/// Those fields of the host's struct that both sides know; all others are zero. A null one is all zeros.
+/// Those fields of the host's struct that both sides know; all others are zero. A null one is all
+/// zeros.
 template <typename T> Status readStruct(const T *given, const char *name, T &out) {
   if (given && given->struct_size == sizeof(T)) [[likely]] {
     out = *given;
@@ -100,7 +111,8 @@ template <typename T> Status readStruct(const T *given, const char *name, T &out
   return okStatus();
 }
 
-/// The inverse: fills in those fields of the host's struct that both sides know. Its struct_size stays.
+/// Can writeStruct() fill in this struct of the host's? InvalidArgument for null, and for a
+/// struct_size that is not set or too small.
 template <typename T> Status checkOutStruct(const T *out, const char *name) {
   PLIM_RETURN_IF_ERROR(checkPointer(out, name));
   if (out->struct_size < FirstSize<T>::value)
@@ -109,6 +121,8 @@ template <typename T> Status checkOutStruct(const T *out, const char *name) {
                                 std::to_string(FirstSize<T>::value));
   return okStatus();
 }
+/// The inverse of readStruct(): fills in those fields of the host's struct that both sides know.
+/// Its struct_size stays.
 template <typename T> void writeStruct(T *out, T value) {
   value.struct_size = out->struct_size;
   std::memcpy(out, &value, value.struct_size < sizeof(T) ? value.struct_size : sizeof(T));
@@ -121,8 +135,8 @@ inline Status checkFlags(uint32_t flags, uint32_t known, const char *name) {
   return okStatus();
 }
 
-/// `user` of a callback: given back to the host when the last copy of the pointer to it is gone, unless
-/// the function that took it has failed.
+/// `user` of a callback: given back to the host when the last copy of the pointer to it is gone,
+/// unless the function that took it has failed.
 class UserData {
 public:
   UserData(void *user, plim_user_release release) : user(user), release(release) {}

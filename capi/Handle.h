@@ -1,13 +1,16 @@
-// Object: what is behind a handle of the C interface: a word that says what it is, and a count of owners.
+// Object: what is behind a handle of the C interface: a word that says what it is, and a count of
+// owners.
 //
 //   struct plim_stop : plim::capi::Object<plim_stop> { ... };
 //   makeHandle<plim_stop>(nullptr, ...), retain(handle), release(handle), checkHandle(handle)
 //
-// Every function looks at the word before it looks at anything else, so that a null handle, one of another
-// kind and mostly one that was released are errors. In a checked engine the memory of a handle that was
-// released goes to a quarantine first, and such a handle is found for sure while it is there.
+// Every function looks at the word before it looks at anything else, so that a null handle, one of
+// another kind and mostly one that was released are errors. In a checked engine the memory of a
+// handle that was released goes to a quarantine first, and such a handle is found for sure while it
+// is there.
 //
-// Buffers are not objects: their handles are those of runtime::Buffer, which begin with such a word too.
+// Buffers are not objects: their handles are those of runtime::Buffer, which begin with such a word
+// too.
 //
 // Thread safety: any member of any of this, from any thread.
 #pragma once
@@ -57,8 +60,8 @@ public:
   Quarantine(const Quarantine &) = delete;
   Quarantine &operator=(const Quarantine &) = delete;
 
-  /// Takes the memory of an object that was destroyed, of at least sizeof(Tombstone) bytes from operator
-  /// new, and frees it later.
+  /// Takes the memory of an object that was destroyed, of at least sizeof(Tombstone) bytes from
+  /// operator new, and frees it later.
   void keep(void *memory);
   /// Says that a handle in it was released once more, or retained.
   void report(const char *verb, const char *name) const;
@@ -69,15 +72,18 @@ private:
   std::deque<void *> kept; // guarded by `mutex`
 };
 
-/// What lies where an object was.
+/// What lies where an object was, while a quarantine has its memory.
 struct Tombstone {
   std::atomic<Word> word{Word::Quarantined};
   Quarantine *owner = nullptr;
 };
 
-/// How often this process has come out of a fork(), on the child's side, since the library was loaded.
+/// How often this process has come out of a fork(), on the child's side, since the library was
+/// loaded.
 extern std::atomic<uint32_t> forkGeneration;
 
+/// The beginning of every object. T derives from it and has `kind`, its word, and `name`, for
+/// messages.
 template <typename T> struct Object {
   std::atomic<Word> word{T::kind};
   std::atomic<uint32_t> owners{1};
@@ -87,7 +93,8 @@ template <typename T> struct Object {
   std::shared_ptr<Quarantine> quarantine;
 };
 
-/// With one owner. Throws std::bad_alloc.
+/// An object with one owner, the caller, made of `args`. `quarantine` is that of its engine, null
+/// unless that is checked. Throws std::bad_alloc.
 template <typename T, typename... Args>
 T *makeHandle(std::shared_ptr<Quarantine> quarantine, Args &&...args) {
   auto *object = new T{{}, std::forward<Args>(args)...};
@@ -98,7 +105,8 @@ T *makeHandle(std::shared_ptr<Quarantine> quarantine, Args &&...args) {
 /// What is wrong with a handle of which the word is not `expected`.
 Status badHandle(const char *name, uint32_t word);
 
-/// Kinds of handles that stand on threads, and on locks that a thread may have held when the process was forked.
+/// Kinds of handles that stand on threads, and on locks that a thread may have held when the
+/// process was forked.
 template <typename T>
 concept NeedsThreads =
     T::kind == Word::Engine || T::kind == Word::Module || T::kind == Word::Function ||
@@ -114,7 +122,8 @@ template <typename T> bool isOfParent(const T *handle) {
 /// What is wrong with a handle of the parent.
 Status handleOfParent(const char *name);
 
-/// InvalidArgument unless it is a live handle of its type, FailedPrecondition for one of the parent that needs threads.
+/// InvalidArgument unless it is a live handle of its type, FailedPrecondition for one of the parent
+/// that needs threads.
 template <typename T> Status checkHandle(const T *handle) {
   if (!handle) [[unlikely]]
     return invalidArgumentError(std::string(T::name) + " is null");
@@ -137,6 +146,8 @@ template <typename T> void reportMisuse(const T *handle, const char *verb) {
     reinterpret_cast<const Tombstone *>(handle)->owner->report(verb, T::name);
 }
 
+/// One more owner. Nothing happens to what is no live handle, null among it; a checked engine logs
+/// it.
 template <typename T> void retain(T *handle) {
   if (isLive(handle))
     handle->owners.fetch_add(1, std::memory_order_relaxed);
@@ -144,6 +155,8 @@ template <typename T> void retain(T *handle) {
     reportMisuse(handle, "retained");
 }
 
+/// One owner less; the last one destroys the object, on this thread. Nothing happens to what is no
+/// live handle, as with retain(), nor to a handle of the parent of a forked process.
 template <typename T> void release(T *handle) {
   if (!isLive(handle))
     return reportMisuse(handle, "released");
@@ -167,6 +180,7 @@ template <typename T> void release(T *handle) {
 inline plim_buffer *toHandle(runtime::Buffer buffer) {
   return static_cast<plim_buffer *>(std::move(buffer).toPointer());
 }
+/// InvalidArgument unless it is the handle of a live buffer.
 Status checkHandle(const plim_buffer *handle);
 inline bool isLive(const plim_buffer *handle) {
   return handle && reinterpret_cast<const std::atomic<uint32_t> *>(handle)->load(

@@ -11,7 +11,8 @@
 
 namespace plim::capi {
 
-/// The limits that are set, as `name=value`. InvalidArgument for a number that is none, with the field's name.
+/// Appends the limits that are set, as `name=value`; none for null. InvalidArgument, with the name
+/// of the field, for a number that cannot be.
 Status readLimits(const plim_limits *limits, std::vector<std::string> &out);
 
 } // namespace plim::capi

@@ -10,7 +10,7 @@
 
 namespace plim::capi {
 
-/// `out` stays empty for what is unspecified. InvalidArgument for what is none.
+/// `out` stays as it is for what is unspecified. InvalidArgument for a kind that there is not.
 inline Status readNumerics(plim_numerics given, std::optional<jit::Numerics> &out) {
   switch (given) {
   case PLIM_NUMERICS_UNSPECIFIED:

@@ -1,4 +1,12 @@
-// What is behind each kind of handle.
+// What is behind each kind of handle but statuses and buffers: an Object (Handle.h), whose word is
+// `kind` and whose name in messages is `name`, and the thing of the engine that it owns a share of.
+//
+//   auto *module = makeHandle<plim_module>(engine->quarantine);
+//   module->module = *std::move(loaded);
+//
+// Must not do anything: what functions of the C interface do is in the sources that are called like
+// the headers of include/plimsoll. Threads: as each of those headers says of its object; nothing is
+// locked here.
 #pragma once
 
 #include "capi/Handle.h"

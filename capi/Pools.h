@@ -10,7 +10,9 @@
 
 namespace plim::capi {
 
-/// InvalidArgument for a memory that no pool can be.
+/// Adds `count` pools to `out` by their names; the memories are borrowed. InvalidArgument for
+/// memory that is null, not aligned to PLIM_BUFFER_ALIGNMENT or beyond the address space, and for a
+/// name that is null or there twice.
 Status readPools(const plim_pool *pools, size_t count, Pools &out);
 
 } // namespace plim::capi

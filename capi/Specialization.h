@@ -10,7 +10,8 @@
 
 namespace plim::capi {
 
-/// `out` stays empty for the default. InvalidArgument for what is none.
+/// `out` stays as it is for the default. `count` is how many extents have code at a time, 0 for the
+/// default number. InvalidArgument for a kind that there is not, and for a count above 65,536.
 inline Status readSpecialization(plim_specialization given, uint32_t count,
                                  std::optional<SpecializationOptions> &out) {
   SpecializationOptions options;
