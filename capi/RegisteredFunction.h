@@ -1,5 +1,6 @@
-// A function of the host, behind what the runtime calls. The runtime's views and the C interface's lie
-// in memory alike, so that a call converts nothing. The callback must not throw: nothing catches it.
+// A function of the host, behind what the runtime calls. The runtime's views and the C interface's
+// lie in memory alike, so that a call converts nothing. The callback must not throw: nothing
+// catches it.
 //
 // Threads: a registered function is made by one thread, and called as its kind allows.
 #pragma once

@@ -1,4 +1,5 @@
-// CompileDiagnostics: what MLIR says while a source is compiled, with its places, as our diagnostics.
+// CompileDiagnostics: what MLIR says while a source is compiled, with its places, as our
+// diagnostics.
 //
 //   CompileDiagnostics said(context, source, name, options.witness);
 //   if (failed(manager.run(module)))
@@ -19,20 +20,21 @@
 
 namespace plim::jit {
 
-/// Without a range, and without a place where the location has none.
+/// A diagnostic at that place, without the range that it spans; without a place where the location
+/// has none.
 Diagnostic diagnosticAt(mlir::Location location, Diagnostic::Severity severity,
                         std::string message);
 
-/// Takes all that is said of the context for as long as it lives.
+/// Takes all diagnostics of the context for as long as this lives.
 class CompileDiagnostics {
 public:
-  /// All are borrowed. The range of a diagnostic is found where its place is in `source`, which `name` stands for. The
-  /// witness may be empty; it is told of the first error at once.
+  /// All are borrowed. The range of a diagnostic is found where its place is in `source`, which
+  /// `name` stands for. The witness may be empty; it is told of the first error at once.
   CompileDiagnostics(mlir::MLIRContext &context, llvm::StringRef source, llvm::StringRef name,
                      const std::function<void(const Diagnostic &)> &witness);
 
-  /// InvalidArgument. The message is that of the first error, with its place in front; without one it is that `stage`
-  /// failed.
+  /// InvalidArgument. The message is that of the first error, with its place in front; without one
+  /// it is that `stage` failed.
   Status status(llvm::StringRef stage) const;
 
 private:

@@ -1,4 +1,6 @@
 // DataCollector: the constants, variables and parameters of a lowered module, and their contents.
+//
+// On the thread of the module's context.
 #pragma once
 
 #include "jit/Artifact.h"
@@ -8,11 +10,14 @@
 
 namespace plim::jit {
 
-/// The names of what a module that was just parsed leaves to be bound.
+/// The names of the parameters that a module which was just parsed declares, in its order.
 std::vector<std::string> parametersOf(mlir::ModuleOp module);
 
-/// Adds them to the artifact, of whose `unreadParameters` it takes those that something needs. Large contents that lie in `source`, if it has an owner, or that `table` knows,
-/// are shared. Unimplemented for elements without a layout, InvalidArgument for more than `atMost` bytes.
+/// Adds the data of `module` to the artifact, equal contents once. From the artifact's
+/// `unreadParameters` it removes those that something needs. Large contents are shared instead of
+/// copied if `table` knows them, or if they lie aligned in `source` and that has an owner.
+/// Unimplemented for elements without a layout; InvalidArgument for more than `atMost` bytes in
+/// all, or a resource of another size than its type; ResourceExhausted without memory.
 Status collectData(mlir::ModuleOp module, Artifact &artifact, ConstantTable &table,
                    const SharedBytes &source, int64_t atMost);
 

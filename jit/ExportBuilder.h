@@ -1,4 +1,5 @@
-// ExportBuilder: what the parts of the export have in common: the module, and building blocks over it.
+// ExportBuilder: what the parts of the export have in common: the module, and building blocks over
+// it.
 #pragma once
 
 #include "ir/Conversion/RuntimeCalls.h"
@@ -10,7 +11,8 @@
 
 namespace plim::jit {
 
-/// Behind the fields of plim_context: what a call of exported code has beside them. Each field takes eight bytes, as those do.
+/// Behind the fields of plim_context: what a call of exported code has beside them. Each field
+/// takes eight bytes, as those do.
 inline constexpr int32_t parametersOffset = ir::abi::contextBytes;
 inline constexpr int32_t devicesOffset = parametersOffset + 8;
 /// Where the scratch of the dispatch that runs begins in the slab.
@@ -24,35 +26,41 @@ inline constexpr llvm::StringLiteral adapterPrefix = "plim.adapter.";
 
 inline constexpr int32_t invalidArgument = static_cast<int32_t>(StatusCode::InvalidArgument);
 
-/// Where it builds, if it does not say, is where `builder` stands.
+/// Methods build where `builder` stands, unless they take a builder `at`. On the thread of the
+/// module's context.
 class ExportBuilder {
 public:
+  /// Borrows all but the module, which is a reference anyway. `name` is what exported names begin
+  /// with.
   ExportBuilder(mlir::ModuleOp module, const Artifact &artifact,
                 const targets::DeviceDescription &device, std::string_view name);
 
 protected:
   /// Has an index 32 bits?
   bool isNarrow();
-  /// Calls of the symbol.
+  /// Calls of the symbol in the module, in its order.
   llvm::SmallVector<mlir::LLVM::CallOp> callsOf(llvm::StringRef symbol);
-  /// Null if there is none.
+  /// The function of that symbol; null if there is none.
   mlir::LLVM::LLVMFuncOp function(const llvm::Twine &symbol);
+  /// Loads a value of `type` that lies `offset` bytes behind `base`.
   mlir::Value load(mlir::OpBuilder &at, mlir::Type type, mlir::Value base, int32_t offset);
-  /// The first failure counts; `status` may be none.
+  /// Notes a status of the call in its context, of which the first that is not 0 counts.
   void fail(mlir::OpBuilder &at, mlir::Value context, mlir::Value status);
   /// A constant with the bytes of `value`, or zeros.
   mlir::LLVM::GlobalOp makeBytes(const DataSymbol &symbol, llvm::StringRef called,
                                  mlir::Attribute value);
   /// As C passes it: a pointer for what is shaped.
   mlir::Type typeOf(const ValueType &value);
-  /// So many slots of eight bytes in the frame.
+  /// Allocates `count` slots of eight bytes in the frame.
   mlir::Value words(int64_t count);
+  /// Writes `value` to a slot of these.
   void store(mlir::Value value, mlir::Value base, int64_t slot);
-  /// The pointers of a struct of the header.
+  /// The first `count` pointers of a struct of the header.
   llvm::SmallVector<mlir::Value> fieldsOf(mlir::Value fields, int64_t count);
   /// The values in slots of the frame.
   mlir::Value array(mlir::ValueRange values);
-  /// Ends the call with InvalidArgument if the condition, an i1, holds. `builder` stands behind the check.
+  /// Ends the call with InvalidArgument if the condition, an i1, holds. `builder` stands behind the
+  /// check.
   void refuseIf(mlir::Value condition);
   /// The same for an index that does not fit in 32 bits.
   void refuseWide(mlir::Value index);

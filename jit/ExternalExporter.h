@@ -1,4 +1,8 @@
-// ExternalExporter: what exported code calls that is not of its module: functions of the program, and accelerators.
+// ExternalExporter: what exported code calls that is not of its module: functions of the program,
+// and accelerators.
+//
+// The middle one of three: ExportBuilder has building blocks, Exporter the rest.
+// docs/design/export.md says what comes out. On the thread of the module's context.
 #pragma once
 
 #include "jit/ExportBuilder.h"
@@ -13,12 +17,14 @@ public:
       : ExportBuilder(module, artifact, device, name), externals(externals) {}
 
 protected:
-  /// Each call of an external becomes one of a function that unpacks its views.
+  /// Each call of an external becomes one of a function that unpacks its views. Unimplemented, with
+  /// the place, for an external that makes results itself.
   Status callExternals();
   /// Runs `run` with all devices active. The status of the first that failed.
   mlir::Value runActive(mlir::Value devices, llvm::function_ref<mlir::Value()> run,
                         size_t index = 0);
-  /// NAME_open and NAME_close: those of the devices, in order and back. Where one fails to open, those before are closed.
+  /// NAME_open and NAME_close: those of the devices, in order and back. Where one fails to open,
+  /// those before are closed.
   void defineOpenAndClose();
 
 private:

@@ -1,5 +1,5 @@
 // Splits a lowered module into one per dispatch and kernel plus one of host code, so that LLVM can
-// compile them in parallel and each sees only what it needs.
+// compile them in parallel and each sees only what it needs. On the thread of the module's context.
 #pragma once
 
 #include "jit/ObjectEmitter.h"
@@ -12,14 +12,18 @@
 
 namespace plim::jit {
 
+/// One module to be compiled by itself. `module` is in the context of the module that was split,
+/// and owned here.
 struct ModulePiece {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   CodeKind kind = CodeKind::Host;
   std::string name; // of the dispatch or kernel; empty for host code
 };
 
-/// `module` holds only llvm ops. Each symbol of the ABI is defined in exactly one piece; internal
-/// ones are copied into every piece that uses them. Host code is the last.
+/// `module` holds only llvm ops, and stays as it is: its operations are copied. Each symbol of the
+/// ABI is defined in exactly one piece and declared where others use it; internal symbols are
+/// copied into every piece that uses them. Pieces are in the order of their names, host code, if
+/// there is any, is the last.
 std::vector<ModulePiece> splitModule(mlir::ModuleOp module);
 
 } // namespace plim::jit

@@ -1,8 +1,15 @@
 // From one LLVM dialect module to one relocatable object: translation, LLVM's optimiser, its code
 // generator, for the features of a device.
 //
-// Each instance belongs to one module and may run on any thread once made; only translation, in the
-// constructor, touches MLIR.
+//   ObjectEmitter emitter(module, device, CodeKind::Dispatch, Numerics::Default);
+//   if (!emitter.translated())
+//     ...                                             // the diagnostic handlers know why
+//   Status status = emitter.emit(machines, options, patience);
+//   use(emitter.code.object);
+//
+// Only translation, in the constructor, touches MLIR; then the MLIR module may go. Threads: an
+// emitter has an LLVM context of its own, so that several may run at once; each belongs to one
+// thread at a time.
 #pragma once
 
 #include "jit/Compiler.h"
@@ -27,6 +34,7 @@ class ModuleOp;
 
 namespace plim::jit {
 
+/// How hard code is worked on.
 enum class CodeKind {
   Dispatch, // optimised hard, vectorised
   Kernel,   // the same for loops that are as their author wrote them
@@ -46,17 +54,19 @@ struct ObjectCode {
 };
 
 struct EmitOptions {
-  bool assembly = false;
-  /// If not null, code that is there is taken from it, unless its assembly is wanted, and what is new is added.
+  bool assembly = false; // wanted, besides the object
+  /// If not null, code that is in it is taken from it, unless assembly is wanted, and new code is
+  /// added. Borrowed.
   const ObjectCache *cache = nullptr;
-  /// If not null, gets spans that begin with `name`.
+  /// If not null, gets spans that begin with `name`. Borrowed.
   Profiler *profiler = nullptr;
-  std::string name;
+  std::string name; // of the dispatch or kernel, for people
 };
 
 class ObjectEmitter {
 public:
-  /// `device` is borrowed. A failed translation emits a diagnostic.
+  /// Translates `module`, which holds only llvm ops. `device` is borrowed. A failed translation
+  /// emits a diagnostic and leaves translated() false.
   ObjectEmitter(mlir::ModuleOp module, const targets::DeviceDescription &device, CodeKind kind,
                 Numerics numerics);
   ~ObjectEmitter();
@@ -70,8 +80,11 @@ public:
   /// Are there instructions for tile registers (AMX)? Needs translated().
   bool usesTiles() const;
 
-  /// Needs translated(). Optimises and generates code, with a machine for `device`. Call once. Its status soon after
-  /// `patience` is over: between two passes of the optimiser, between two functions of the code generator.
+  /// Needs translated(). Optimises and generates code, with a machine for `device`, or takes it
+  /// from the cache. Call once; blocks, for seconds if the module is large. Ends with the status of
+  /// `patience` soon after that is over: between two passes of the optimiser, between two functions
+  /// of the code generator. Unimplemented for a device without a code generator; also the errors of
+  /// readFrames().
   Status emit(TargetMachines &machines, const EmitOptions &options, const Patience &patience);
 
   // After emit().

@@ -1,5 +1,11 @@
-// What watches the passes of a compilation, for a profile, for the host's progress and for a witness: instruments of a
-// PassManager, which take what they tell by reference. The passes of a compilation run on one thread.
+// What watches the passes of a compilation, for a profile, for the host's progress and for a
+// witness: instruments of a PassManager.
+//
+//   manager.addInstrumentation(std::make_unique<PassSpans>(profiler));
+//
+// They borrow what they tell, which must outlive the manager. Must not know what passes do; a pass
+// that runs others on nested operations is told by its empty argument, and neither named nor timed.
+// Threads: the passes of a compilation run on one thread, and so do these.
 #pragma once
 
 #include "jit/ProgressReport.h"
@@ -13,7 +19,8 @@
 
 namespace plim::jit {
 
-/// A span for each pass.
+/// A span for each pass, by its argument (`plim-...`), of kind Compile; one that fails has its span
+/// as well.
 class PassSpans : public mlir::PassInstrumentation {
 public:
   explicit PassSpans(Profiler &profiler) : profiler(profiler) {}
@@ -29,7 +36,7 @@ private:
   llvm::SmallVector<int64_t> begins;
 };
 
-/// Tells the witness which pass begins, on what.
+/// Tells the witness which pass begins, on what: a note at the place of the operation.
 class PassWitness : public mlir::PassInstrumentation {
 public:
   explicit PassWitness(const std::function<void(const Diagnostic &)> &witness) : witness(witness) {}
@@ -40,11 +47,13 @@ private:
   const std::function<void(const Diagnostic &)> &witness;
 };
 
-/// The progress of a pipeline, which is the work from `begin` to `end`, 0 to 1: each pass of the module counts alike, and
-/// what runs passes on functions as many times as much, in the course of which each function counts alike.
+/// The progress of one pipeline, as parts of the whole compilation. Each pass over the module
+/// counts the same; what runs passes on functions counts ten times as much, in which each function
+/// counts the same.
 class PassProgress : public mlir::PassInstrumentation {
 public:
-  /// The manager has all its passes.
+  /// `manager` has all its passes already. The pipeline is the work from `begin` to `end`, both 0
+  /// to 1.
   PassProgress(ProgressReport &report, mlir::OpPassManager &manager, double begin, double end);
 
   void runBeforePass(mlir::Pass *pass, mlir::Operation *op) override;

@@ -1,4 +1,8 @@
 // Signatures: what an artifact says of functions and of what they call, read off the IR.
+//
+// The order is that of a compilation: nameArguments() and signaturesOf() when the source was
+// parsed, completeSignatures() when the pipeline knows access and memory and has lowered nothing,
+// externalTypesOf() behind that. On the thread of the module's context.
 #pragma once
 
 #include "jit/Artifact.h"
@@ -11,7 +15,8 @@
 
 namespace plim::jit {
 
-/// Of a scalar, tensor or memref.
+/// The type of a scalar, tensor or memref, as far as the type alone says it: access, donation and
+/// bounds are not among that.
 ValueType valueTypeOf(mlir::Type type);
 
 /// Gives the arguments of functions the locations that messages of calls take their names from.

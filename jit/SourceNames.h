@@ -1,4 +1,7 @@
-// SourceNames: what a source in text calls its values. MLIR forgets that, but for where they stand.
+// SourceNames: what a source in text calls its values. MLIR forgets the names, and keeps the places
+// where they stand.
+//
+// Immutable; any thread.
 #pragma once
 
 #include "mlir/IR/Location.h"
@@ -10,11 +13,13 @@ namespace plim::jit {
 
 class SourceNames {
 public:
-  /// `text` is borrowed, and has the locations that begin with `name`; empty for a source that is none.
+  /// Borrows both. `text` is the source, empty for bytecode, and `name` the file that its locations
+  /// are in.
   SourceNames(llvm::StringRef text, llvm::StringRef name);
 
-  /// The name of the value whose location this is, without '%': that of a NameLoc, or what stands in
-  /// the text there. Empty if it has none, or a number.
+  /// The name of the value whose location this is, without '%': that of a NameLoc, or what stands
+  /// in the text there. Empty if there is none, or only a number. Points into the text or the
+  /// context.
   llvm::StringRef at(mlir::Location loc) const;
 
 private:

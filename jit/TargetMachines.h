@@ -1,7 +1,7 @@
 // TargetMachines: LLVM's description of a device as its code generators want it.
 //
-// Making one reads the features of the device, which are the same for all modules of a compilation. So they go from one module to
-// the next.
+// Making one reads the features of the device, which are the same for all modules of a compilation.
+// So they go from one module to the next.
 //
 // Threads: any. A machine serves one module at a time.
 #pragma once
@@ -28,9 +28,11 @@ public:
   TargetMachines(const TargetMachines &) = delete;
   TargetMachines &operator=(const TargetMachines &) = delete;
 
-  /// For code of such a kind. Those of the oracle serve nothing else. Unimplemented for a triple without a code generator.
+  /// A machine for code of such a kind, one that was given back or a new one; the caller's until it
+  /// gives it back. Machines for the oracle serve nothing else. Unimplemented for a triple without
+  /// a code generator.
   StatusOr<std::unique_ptr<llvm::TargetMachine>> take(CodeKind kind);
-  /// For others to take.
+  /// Gives a machine back, for others to take. Nothing may use it any more.
   void give(std::unique_ptr<llvm::TargetMachine> machine);
 
 private:

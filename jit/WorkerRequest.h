@@ -1,4 +1,8 @@
-// WorkerRequest: a compilation as a compile worker is asked for it.
+// WorkerRequest: a compilation as a compile worker is asked for it, and how requests and failures
+// are written as JSON.
+//
+// The source itself is sent beside it (WorkerProtocol.h). Pure functions; any thread. Texts that
+// are no UTF-8 are sent with replacement characters, which nothing is compiled from.
 #pragma once
 
 #include "jit/Compiler.h"
@@ -9,6 +13,7 @@
 
 namespace plim::jit {
 
+/// By value: nothing of it points at the host's memory.
 struct WorkerRequest {
   std::string sourceName;
   targets::TargetDescription target;
@@ -23,21 +28,26 @@ struct WorkerRequest {
   unsigned threads = 1;
 };
 
+/// The request for a compilation with these options, of the part of the target that code depends
+/// on.
 WorkerRequest requestFor(std::string_view sourceName, const targets::TargetDescription &target,
                          const CompileOptions &options);
 
 std::string toJson(const WorkerRequest &request);
 
-/// All that decides what a compilation gives besides the source, the target, the builds of the compilers and what
-/// compilers of devices do: the request without what it says of how the compiler works, and its texts as they are.
+/// A key: all that decides what a compilation gives, but for the source, the target, the builds of
+/// the compilers and what compilers of devices do. That is the request without what only says how
+/// the compiler works (cache, assembly, IR, progress), and its texts byte for byte, even if they
+/// are no UTF-8.
 std::string inputsOf(std::string_view sourceName, const CompileOptions &options);
 
-/// The inverse. InvalidArgument, or FailedPrecondition for what another version of the library wrote.
+/// The inverse of toJson(WorkerRequest). InvalidArgument for what is no such text,
+/// FailedPrecondition for what another version of the library wrote.
 StatusOr<WorkerRequest> requestFromJson(std::string_view json);
 
-/// What a compilation failed with.
+/// Message and diagnostics of a compilation that failed; the code is sent beside them.
 std::string toJson(const Status &failure);
-/// The inverse, with the code that is told apart. InvalidArgument for what is no such text.
+/// The inverse, with that code. InvalidArgument for what is no such text.
 Status failureFromJson(StatusCode code, std::string_view json);
 
 /// A dispatch for the compiler of a device.
@@ -46,6 +56,8 @@ struct DeviceRequest {
 };
 
 std::string toJson(const DeviceRequest &request);
+/// The inverse. InvalidArgument for what is no such text.
+/// The inverse. InvalidArgument for what is no such text.
 StatusOr<DeviceRequest> deviceRequestFromJson(std::string_view json);
 
 } // namespace plim::jit
