@@ -1,4 +1,5 @@
-// Headers of MLIR that most of ir/ and jit/ include, for the precompiled header. Files include what they use all the same.
+// Headers of MLIR that most of ir/ and jit/ include, for the precompiled header; it declares
+// nothing. Files include what they use all the same, so that they compile without it.
 #pragma once
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"

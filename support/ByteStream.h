@@ -1,7 +1,13 @@
-// ByteWriter and ByteReader: how values are laid out in files of the cache. Integers take eight bytes, lowest
-// first; texts and lists begin with their length.
+// ByteWriter and ByteReader: how values are laid out in files of the cache. Integers take eight
+// bytes, lowest first; texts and lists begin with their length.
 //
-// Standard library only. An instance belongs to one thread.
+//   ByteWriter writer;                             ByteReader reader(bytes);
+//   writer.integer(3);                             uint64_t three = reader.integer();
+//   writer.text("scale");                          std::string scale = reader.text();
+//   store(writer.bytes);                           if (!reader.atEnd()) ... damaged
+//
+// There are no types and no sums: who reads must read what was written, and a file has a digest
+// around it. Standard library only. An instance belongs to one thread.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +18,7 @@
 
 namespace plim {
 
+/// Appends to `bytes`, which the caller takes in the end.
 class ByteWriter {
 public:
   void integer(uint64_t value) {
@@ -22,6 +29,8 @@ public:
     integer(value.size());
     bytes.append(value);
   }
+  /// The number of values, then `write(value)` for each of them. What that writes must be eight
+  /// bytes or more.
   template <typename T, typename WriteT> void list(const std::vector<T> &values, WriteT write) {
     integer(values.size());
     for (const T &value : values)
@@ -30,7 +39,8 @@ public:
   std::string bytes;
 };
 
-/// Reads what ByteWriter wrote; after the first fault every read yields nothing and atEnd() is false.
+/// Reads what ByteWriter wrote. Bytes may be anything: after the first fault every read yields 0 or
+/// nothing, and atEnd() is false. Borrows the bytes; what it returns is copied.
 class ByteReader {
 public:
   explicit ByteReader(std::string_view bytes) : rest(bytes) {}
@@ -55,6 +65,7 @@ public:
     rest.remove_prefix(size);
     return value;
   }
+  /// Appends what `read()` gives, as often as was written.
   template <typename T, typename ReadT> void list(std::vector<T> &values, ReadT read) {
     uint64_t count = integer();
     // Every element takes at least eight bytes.
@@ -65,6 +76,7 @@ public:
     for (uint64_t i = 0; i < count && valid; ++i)
       values.push_back(read());
   }
+  /// Was all of it read, without a fault?
   bool atEnd() const { return valid && rest.empty(); }
 
 private:

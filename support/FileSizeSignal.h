@@ -1,4 +1,5 @@
-// FileSizeSignal: writes that are an error, not the end of the process, where the size of files is limited.
+// FileSizeSignal: writes that are an error, not the end of the process, where the size of files is
+// limited.
 #pragma once
 
 #include <cerrno>
@@ -7,8 +8,9 @@
 
 namespace plim {
 
-/// While this lives, what this thread writes beyond RLIMIT_FSIZE fails with EFBIG and sends nothing. The signals of the
-/// host stay as they are. errno stays.
+/// While this lives, what this thread writes beyond RLIMIT_FSIZE fails with EFBIG and sends
+/// nothing. The handlers of the host stay as they are, and the destructor, on the same thread, puts
+/// the thread's mask back. errno stays.
 class WithoutFileSizeSignal {
 public:
   WithoutFileSizeSignal() {

@@ -8,7 +8,8 @@
 
 namespace plim {
 
-/// How many letters must be put in, taken out or replaced (Levenshtein 1966).
+/// How many bytes must be put in, taken out or replaced (V. I. Levenshtein, "Binary Codes Capable
+/// of Correcting Deletions, Insertions, and Reversals", 1966). O(a * b).
 size_t editDistance(std::string_view a, std::string_view b);
 
 /// "; did you mean 'x'?" with the nearest of `names`; nothing where none is near.

@@ -12,6 +12,7 @@
 
 namespace plim::devices::internal {
 
+/// Values by ranges of addresses that have nothing in common. T is copied; nothing is owned.
 template <typename T> class AddressRanges {
 public:
   struct Found {
@@ -37,6 +38,7 @@ public:
     return value;
   }
 
+  /// The range that the address lies in; nothing if it lies in none. O(log n).
   std::optional<Found> find(uintptr_t address) const {
     std::shared_lock lock(mutex);
     auto next = ranges.upper_bound(address);

@@ -1,8 +1,8 @@
 // ConstantCopies: memory of the host that nobody writes, and what a device has of it.
 //
-// The first launch that wants a constant makes its copy; others that want the same one wait for it, the rest does not.
-// Ranges may overlap, and the same one may be added several times. Copies that no launch uses give way to what needs
-// memory more; they are made again once some has come back.
+// The first launch that wants a constant makes its copy; others that want the same one wait for it,
+// the rest does not. Ranges may overlap, and the same one may be added several times. Copies that
+// no launch uses give way to what needs memory more; they are made again once some has come back.
 //
 // Standard library only. Threads: any, for all methods.
 #pragma once
@@ -23,6 +23,7 @@
 
 namespace plim::devices::internal {
 
+/// CopyT owns memory of the device; its destructor gives that back.
 template <typename CopyT> class ConstantCopies {
 public:
   struct Found {
@@ -58,8 +59,9 @@ public:
       tryAgain();
   }
 
-  /// Where the device has these bytes, if they lie in a constant. `make` gets all of that, and returns a
-  /// StatusOr<std::shared_ptr<const CopyT>>; no copy for ResourceExhausted, every other failure is this one's.
+  /// Where the device has these bytes, if they lie in a constant. `make` gets all of that, and
+  /// returns a StatusOr<std::shared_ptr<const CopyT>>; no copy for ResourceExhausted, every other
+  /// failure is this one's.
   template <typename MakeT> StatusOr<Found> find(const void *data, size_t bytes, MakeT make) {
     std::shared_ptr<Constant> constant = locate(data, bytes);
     if (!constant)

@@ -1,7 +1,11 @@
 // FramePool: what a launch needs for itself, kept for the next one.
 //
-// As many frames as there are launches at once; one that comes back is the next to go. Standard library only.
-// Threads: any, for all methods; the pool outlives its leases.
+//   PLIM_ASSIGN_OR_RETURN(FramePool<Frame>::Lease frame, pool.take([&] { return makeFrame(); }));
+//   ... the launch ...                                  // the lease gives the frame back
+//
+// There are as many frames as there were launches at once; one that comes back is the next to go.
+// Must not know what a frame is. Standard library and Status only. Threads: any, for all methods;
+// the pool outlives its leases, and no method waits for a launch.
 #pragma once
 
 #include "support/Status.h"
@@ -13,7 +17,7 @@
 
 namespace plim::devices::internal {
 
-/// Frames of any kind, to a device that runs out of memory.
+/// Frames of any kind, as a device sees them that runs out of memory.
 class IdleFrames {
 public:
   virtual ~IdleFrames() = default;
@@ -21,6 +25,7 @@ public:
   virtual void drop() = 0;
 };
 
+/// Frames of type T, which are destroyed by drop(), or with the pool.
 template <typename T> class FramePool final : public IdleFrames {
 public:
   /// Gives its frame back.
@@ -30,7 +35,8 @@ public:
   };
   using Lease = std::unique_ptr<T, GiveBack>;
 
-  /// An idle frame, or what `make` returns: a StatusOr<std::unique_ptr<T>>.
+  /// An idle frame, or else what `make` returns, a StatusOr<std::unique_ptr<T>>, with its error.
+  /// `make` is called without the pool's mutex.
   template <typename MakeT> StatusOr<Lease> take(MakeT make) {
     if (T *frame = takeIdle())
       return Lease(frame, {this});
@@ -69,7 +75,8 @@ private:
   size_t leased = 0;
 };
 
-/// The pools of a device's programs.
+/// The pools of a device's programs, borrowed: each program adds its pool and removes it before
+/// that goes.
 class FramePools {
 public:
   void add(IdleFrames *pool) {

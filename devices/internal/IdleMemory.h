@@ -1,4 +1,5 @@
-// IdleMemory: what programs keep in a device's memory for later, and give back where it lacks memory.
+// IdleMemory: what programs keep in a device's memory for later, and give back where it lacks
+// memory.
 //
 // Standard library only. Threads: any, for all methods.
 #pragma once
@@ -13,12 +14,13 @@
 
 namespace plim::devices::internal {
 
+/// One for each device. CopyT is a constant's copy on the device.
 template <typename CopyT> struct IdleMemory {
   FramePools frames;
   ConstantCopies<CopyT> constants;
 
-  /// What `attempt` returns, a Status or a StatusOr. If it lacks memory it is called again without the frames that rest,
-  /// and once more without the copies that no launch uses.
+  /// What `attempt` returns, a Status or a StatusOr. If it lacks memory it is called again without
+  /// the frames that rest, and once more without the copies that no launch uses.
   template <typename AttemptT> auto withMemory(AttemptT attempt) {
     auto result = withoutIdleFrames(attempt);
     if (!lacksMemory(result) || !constants.drop())
@@ -47,7 +49,8 @@ private:
   }
 };
 
-/// What GpuDevice::keepConstant() returns. Keeps `shared`, whose `idle` is an IdleMemory.
+/// What GpuDevice::keepConstant() returns: as long as it lives the device may have a copy of these
+/// bytes, which nobody writes. It keeps `shared`, whose `idle` is an IdleMemory. Null for no bytes.
 template <typename SharedT>
 std::shared_ptr<const void> keepConstant(std::shared_ptr<SharedT> shared, const void *data,
                                          size_t bytes) {

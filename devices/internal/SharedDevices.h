@@ -1,4 +1,6 @@
 // SharedDevices: one object for each device of a driver in the process, as long as anyone holds it.
+// Opening a driver takes tens of milliseconds and memory of the device, so engines share what is
+// open.
 //
 // Standard library only. Threads: any.
 #pragma once
@@ -16,7 +18,8 @@ namespace plim::devices::internal {
 template <typename DeviceT> class SharedDevices {
 public:
   /// The device that is open already, unless it is lost, or what `open` returns: a StatusOr of a
-  /// std::shared_ptr<DeviceT>.
+  /// std::shared_ptr<DeviceT>. Only one thread at a time opens; others wait. A failure is not
+  /// remembered.
   template <typename OpenT>
   StatusOr<std::shared_ptr<DeviceT>> get(const std::string &library, int ordinal, OpenT open) {
     std::lock_guard lock(mutex);

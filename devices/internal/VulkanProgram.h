@@ -1,7 +1,7 @@
 // VulkanProgram: code of a dispatch on a device of Vulkan, a pipeline for each kernel.
 //
-// A frame is what one launch at a time needs: descriptors, commands, and the blocks that hold what the device does
-// not have already. Threads: any, for the methods of VulkanProgram.
+// A frame is what one launch at a time needs: descriptors, commands, and the blocks that hold what
+// the device does not have already. Threads: any; programs run several launches at once.
 #pragma once
 
 #include "devices/GpuDevice.h"
@@ -24,7 +24,8 @@ struct VulkanShared {
   bool isLost() const { return driver->isLost(); }
 };
 
-/// Code for Vulkan on this device; the errors are those of GpuDevice::load(). `code` is one that verify() takes.
+/// Code for Vulkan on this device; the errors are those of GpuDevice::load(). `code` is one that
+/// verify() takes.
 StatusOr<std::shared_ptr<GpuProgram>> loadVulkan(std::shared_ptr<VulkanShared> shared,
                                                  GpuCode code);
 

@@ -1,10 +1,10 @@
 // Task: something to be done once, by the thread that takes it first.
 //
-// Tasks count their references, have their place in a list in themselves, and may be used again when nobody
-// refers to them any more: to hand one over takes no memory.
+// Tasks count their references, have their place in a list in themselves, and may be used again
+// when nobody refers to them any more: to hand one over takes no memory.
 //
-// Thread safety: a task may be retained, released and taken by any thread at any time; a list belongs to one
-// thread at a time.
+// Thread safety: a task may be retained, released and taken by any thread at any time; a list
+// belongs to one thread at a time.
 #pragma once
 
 #include <atomic>
@@ -23,11 +23,13 @@ public:
 
   /// True for one caller, who then runs the task or lets it be.
   bool take() { return !taken.exchange(true, std::memory_order_acq_rel); }
-  /// By a thread that works off a queue, and took it.
+  /// What is to be done. Called once, by a thread that works off a queue and whose take() was true.
+  /// The thread keeps a reference meanwhile.
   virtual void run() noexcept = 0;
 
   void retain() { references.fetch_add(1, std::memory_order_relaxed); }
-  /// For who has its address but no reference: false if nobody has one, while the memory is still there.
+  /// For who has its address but no reference: false if nobody has one, while the memory is still
+  /// there.
   bool retainIfUsed() {
     int64_t count = references.load(std::memory_order_relaxed);
     while (count != 0)

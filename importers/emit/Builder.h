@@ -1,7 +1,8 @@
 // Writes the text of one function: scalars, constants, regions.
 //
-// A `Scalar` of known value is folded and costs nothing until it is used; those of index type are kept by their expression,
-// so that equal extents have equal names. Knows nothing of formats. Not for several threads.
+// A `Scalar` of known value is folded and costs nothing until it is used; those of index type are
+// kept by their expression, so that equal extents have equal names. Knows nothing of formats. Not
+// for several threads.
 #pragma once
 
 #include "importers/emit/Checked.h"
@@ -16,6 +17,8 @@
 
 namespace plim::importers {
 
+/// A number of the function that is written: known now, an SSA value, or both. Of one Builder, and
+/// of the region that it was defined in and those inside it.
 struct Scalar {
   ElementType type = ElementType::Index;
   std::string name;             // of the SSA value; may be empty while `known` or `real` is there
@@ -71,7 +74,8 @@ public:
   /// The name of a scalar's SSA value, which is made if it has none.
   std::string use(const Scalar &scalar);
 
-  // --- Arithmetic: both operands have one type ----------------------------------------------------
+  // --- Arithmetic: both operands have one type
+  // ----------------------------------------------------
 
   Scalar add(const Scalar &a, const Scalar &b);
   Scalar sub(const Scalar &a, const Scalar &b);
@@ -98,20 +102,23 @@ public:
   /// Complex numbers are equal or not equal.
   Scalar compare(Compare how, const Scalar &a, const Scalar &b);
   Scalar select(const Scalar &condition, const Scalar &a, const Scalar &b);
-  /// A function of floats in the dialect `math`: "exp", "powf"; of complex numbers the one of that name.
+  /// A function of floats in the dialect `math`: "exp", "powf"; of complex numbers the one of that
+  /// name.
   Scalar math(const std::string &function, const Scalars &operands);
   /// Parts of complex numbers, and a complex number of two floats of one type.
   Scalar realPart(const Scalar &a);
   Scalar imaginaryPart(const Scalar &a);
   Scalar complexOf(const Scalar &real, const Scalar &imaginary);
-  /// To another type: floats to integers towards zero, anything to a truth value by whether it is not zero. Of complex numbers
-  /// the real part.
+  /// To another type: floats to integers towards zero, anything to a truth value by whether it is
+  /// not zero. Of complex numbers the real part.
   Scalar convert(const Scalar &a, ElementType type);
 
-  // --- Loops of scalars ---------------------------------------------------------------------------
+  // --- Loops of scalars
+  // ---------------------------------------------------------------------------
 
   using LoopBody = std::function<Scalars(const Scalars &indices, const Scalars &carried)>;
-  /// Loops from `lower` to `upper`, the last the innermost, with values that each turn hands to the next.
+  /// Loops from `lower` to `upper`, the last the innermost, with values that each turn hands to the
+  /// next.
   Scalars loops(const Scalars &lower, const Scalars &upper, const Scalars &initial,
                 const LoopBody &body);
   /// Turns while `condition` holds.

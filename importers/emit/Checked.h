@@ -8,8 +8,9 @@
 
 namespace plim::importers {
 
-/// A vector that refuses a model where an operator would read behind the end: of extents, axes, or inputs. What a model
-/// may have of them is nobody's promise.
+/// A vector that refuses a model where an operator would read behind the end: of extents, axes, or
+/// inputs. How many of them a model has is nobody's promise. The members below throw ImportError;
+/// iterators, and what else a vector has, check nothing.
 template <typename T> class Checked : public std::vector<T> {
 public:
   using Base = std::vector<T>;
@@ -35,8 +36,9 @@ public:
       refuse();
     return Checked(this->begin() + static_cast<long>(from), this->begin() + static_cast<long>(to));
   }
+  /// From a position to the end.
   Checked from(size_t first) const { return part(first, this->size()); }
-  /// Without the last ones.
+  /// Without the last `last` ones.
   Checked without(size_t last) const {
     return part(0, last > this->size() ? this->size() + 1 : this->size() - last);
   }

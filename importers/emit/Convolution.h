@@ -1,4 +1,6 @@
-// Sums over windows of a tensor with weights, in the orders that linalg has.
+// Sums over windows of a tensor with weights, in the orders of dimensions that linalg has: N batch,
+// C channels, M filters, then space. All write to `e`, and throw ImportError for shapes that do not
+// fit.
 #pragma once
 
 #include "importers/emit/Emitter.h"
@@ -10,8 +12,8 @@ struct WindowSteps {
   Numbers strides, dilations;
 };
 
-/// Input [N, C, ...] with its padding, weights [M, C / groups, ...]; the result, [N, M, ...], has the extents `dims` and sums
-/// of `type`.
+/// Input [N, C, ...] with its padding, weights [M, C / groups, ...]; the result, [N, M, ...], has
+/// the extents `dims` and sums of `type`.
 Value convolution(Emitter &e, const Value &padded, const Value &weights, ElementType type,
                   const WindowSteps &steps, int64_t groups, const Scalars &dims);
 
@@ -20,7 +22,8 @@ Value namedConvolution(Emitter &e, const std::string &operation, const Value &pa
                        const Value &weights, ElementType type, const WindowSteps &steps,
                        const Scalars &dims);
 
-/// A dimension as `groups` of as many.
+/// Splits dimension `axis` in two: `groups`, and the elements of one. Its extent must be a multiple
+/// of `groups`.
 Value grouped(Emitter &e, const Value &value, size_t axis, int64_t groups);
 
 } // namespace plim::importers

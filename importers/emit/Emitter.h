@@ -1,8 +1,9 @@
 // Tensors on top of Builder's scalars: what operators are written with.
 //
-// A `Value` is what a name of a model stands for while it is imported. Its extents are scalars: numbers where they are known,
-// else names of indices, so that shapes that a run gives need nothing special. Integers that shapes are computed of stay
-// scalars too (`elements`), and no tensor is made of them unless something reads it.
+// A `Value` is what a name of a model stands for while it is imported. Its extents are scalars:
+// numbers where they are known, else names of indices, so that shapes that a run gives need nothing
+// special. Integers that shapes are computed of stay scalars too (`elements`), and no tensor is
+// made of them unless something reads it.
 #pragma once
 
 #include "importers/emit/Builder.h"
@@ -16,6 +17,9 @@
 
 namespace plim::importers {
 
+/// Cheap to copy; of one Emitter. A tensor is in one of several forms, the cheapest that is known:
+/// `data`, `elements`, `splat`, `narrow`, or only the SSA value `name`. Emitter::use() gives any of
+/// them a name.
 struct Value {
   enum class Kind { None, Tensor, Sequence };
   Kind kind = Kind::None;
@@ -26,7 +30,8 @@ struct Value {
   std::optional<Scalars> elements; // indices, or truth values
   std::optional<Scalar>
       splat; // what all elements are; no tensor is made unless something reads one
-  /// What it is broadcast from, with extents of 1 where it repeats; also only made if something reads it.
+  /// What it is broadcast from, with extents of 1 where it repeats; also only made if something
+  /// reads it.
   std::shared_ptr<const Value> narrow;
   std::vector<Value> items; // of a sequence
 
@@ -39,6 +44,8 @@ using Numbers = Checked<int64_t>;
 using Reals = Checked<double>;
 using Axes = Numbers;
 
+/// Writes into one function, at the current place. What does not fit is an ImportError. Not for
+/// several threads.
 class Emitter : public Builder {
 public:
   /// Constants of at least so many bytes become parameters.
@@ -46,7 +53,8 @@ public:
   /// Those that did; their names are distinct.
   const std::vector<TensorPtr> &parameters() const { return externals; }
 
-  // --- Making and reading -------------------------------------------------------------------------
+  // --- Making and reading
+  // -------------------------------------------------------------------------
 
   Value constant(const TensorPtr &data);
   Value tensor(ElementType type, Scalars dims, std::string name);
@@ -62,11 +70,15 @@ public:
   Value sequence(Values items);
 
   using Builder::use;
+  /// The name of the tensor's SSA value, which is made where it has none; the first form notes it
+  /// in `value`.
   std::string use(Value &value);
   std::string use(const Value &value);
+  /// Its type in MLIR's text.
   std::string type(const Value &value) const;
 
-  /// The elements as indices (truth values of truth values), read from the tensor if need be; at most 1024.
+  /// The elements as indices (truth values of truth values), read from the tensor if need be; at
+  /// most 1024.
   Scalars elements(const Value &value);
   /// If all are known now.
   std::optional<Numbers> known(const Value &value);
@@ -80,7 +92,8 @@ public:
   /// The product of the extents.
   Scalar count(const Value &value);
 
-  // --- Computing ----------------------------------------------------------------------------------
+  // --- Computing
+  // ----------------------------------------------------------------------------------
 
   using Element = std::function<Scalar(const Scalars &)>;
 
@@ -93,11 +106,12 @@ public:
                       const Element &element);
   /// The same of integers, where it is done now if they are known or extents.
   Value elementwiseOrNow(ElementType type, const Values &operands, const Element &element);
-  /// Over `axes`, which stay with extent 1 if `keep`: starts with `initial`, `combine` has the value so far and the element.
+  /// Over `axes`, which stay with extent 1 if `keep`: starts with `initial`, `combine` has the
+  /// value so far and the element.
   Value reduce(const Value &value, const Axes &axes, bool keep, const Scalar &initial,
                const std::function<Scalar(const Scalar &, const Scalar &)> &combine);
-  /// Several results at once, each from the elements that `inputs` have at one position. `combine` has the values so far and
-  /// these elements.
+  /// Several results at once, each from the elements that `inputs` have at one position. `combine`
+  /// has the values so far and these elements.
   using Combine = std::function<Scalars(const Scalars &, const Scalars &)>;
   Values reduceTogether(const Values &inputs, const Axes &axes, const Scalars &initial,
                         const Combine &combine);
@@ -109,13 +123,15 @@ public:
   Value convert(const Value &value, ElementType type);
   using Builder::convert;
 
-  /// Sums of products: `left`, `right` and `out` name the loop of each dimension, `loops` their extents; a loop that `out` does
-  /// not name is summed over. Added to `initial`, of the type of the result. `attributes` of the op beyond that, as text.
+  /// Sums of products: `left`, `right` and `out` name the loop of each dimension, `loops` their
+  /// extents; a loop that `out` does not name is summed over. Added to `initial`, of the type of
+  /// the result. `attributes` of the op beyond that, as text.
   Value contract(const Value &left, const Axes &leftLoops, const Value &right,
                  const Axes &rightLoops, const Axes &outLoops, const Scalars &loopExtents,
                  const Scalar &initial, const std::string &attributes = {});
 
-  // --- Tensors that loops carry -------------------------------------------------------------------
+  // --- Tensors that loops carry
+  // -------------------------------------------------------------------
 
   /// `initial` after `body` was called for each position, one after the other.
   Value updateLoop(const Value &initial, const Scalars &lower, const Scalars &upper,
@@ -138,12 +154,13 @@ public:
   Values changedIf(const Scalar &condition, const Values &values,
                    const std::function<Values()> &body);
 
-  // --- Moving -------------------------------------------------------------------------------------
+  // --- Moving
+  // -------------------------------------------------------------------------------------
 
   Value reshape(const Value &value, const Scalars &dims);
   Value transpose(const Value &value, const Axes &order);
-  /// Elements that are scalars already, in another order: the one at each position is that of `value` at `from(position)`. Nothing
-  /// if there are none, or if an extent is not known.
+  /// Elements that are scalars already, in another order: the one at each position is that of
+  /// `value` at `from(position)`. Nothing if there are none, or if an extent is not known.
   std::optional<Value> rearranged(const Value &value, const Scalars &dims,
                                   const std::function<Numbers(const Numbers &)> &from);
   Value slice(const Value &value, const Scalars &offsets, const Scalars &sizes,
@@ -162,7 +179,8 @@ public:
   /// The extents of what NumPy broadcasts.
   Scalars broadcastDims(const Scalars &a, const Scalars &b);
 
-  /// A block that carries tensors around a loop or out of a branch: names for values that come in, and their types.
+  /// A block that carries tensors around a loop or out of a branch: names for values that come in,
+  /// and their types.
   std::string types(const Values &values) const;
   std::string names(const Values &values);
   /// Values with those types; extents that are not known are read from the tensors.
@@ -190,6 +208,7 @@ private:
       loaded; // keeps them: another tensor may come to lie where one that went was
 };
 
+/// Are the extents known to be equal, by their numbers or by having one name?
 bool sameExtent(const Scalar &a, const Scalar &b);
 bool sameExtents(const Scalars &a, const Scalars &b);
 /// "tensor<2x?xf32>"

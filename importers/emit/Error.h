@@ -1,4 +1,5 @@
-// The one exception of the importer. It never leaves the library: Import.cpp turns it into a message.
+// The one exception of the importers. It leaves neither of their libraries: Import.cpp, here and in
+// onnx/, turns it into a message.
 #pragma once
 
 #include <stdexcept>
@@ -24,6 +25,8 @@ private:
   }
 };
 
+/// Throw an ImportError: the model is wrong, or right and not supported. The message says what and
+/// where, as one sentence without a point.
 [[noreturn]] inline void invalid(const std::string &message) {
   throw ImportError(ImportError::Kind::Invalid, message);
 }

@@ -1,4 +1,4 @@
-// Floats of 16 bits, read as doubles: for constants of models.
+// Floats of 16 bits, read as doubles: for constants of models. Exact; pure functions.
 #pragma once
 
 #include <bit>
@@ -8,7 +8,7 @@
 
 namespace plim::importers {
 
-/// IEEE binary16.
+/// Of IEEE 754's binary16, subnormal numbers among it. Every NaN becomes a quiet one.
 inline double fromHalf(uint16_t bits) {
   const double sign = bits >> 15 ? -1.0 : 1.0;
   const int exponent = bits >> 10 & 31, fraction = bits & 1023;
@@ -20,7 +20,7 @@ inline double fromHalf(uint16_t bits) {
   return sign * std::ldexp(1024 + fraction, exponent - 25);
 }
 
-/// The upper half of a float.
+/// Of bfloat16, which is the upper half of a float.
 inline double fromBrainFloat(uint16_t bits) {
   return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
 }

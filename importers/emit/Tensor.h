@@ -1,4 +1,7 @@
-// Tensors that a model has: constants. The bytes of large ones stay where the file has them, kept by `owner`.
+// Tensors that a model has: constants. The bytes of large ones stay where the file has them, kept
+// by `owner`.
+//
+// Immutable once made; any thread may read one.
 #pragma once
 
 #include "importers/emit/ElementType.h"
@@ -21,17 +24,20 @@ struct Tensor {
   std::shared_ptr<const void> owner; // null: whoever gave the file's bytes
   bool isOfFile = false;             // not of memory: of a file that is mapped, and unaligned
 
-  /// Overflow is refused when a tensor is read.
+  /// The product of the extents. Readers refuse a tensor for which it overflows, or does not fit
+  /// its bytes.
   int64_t elementCount() const;
-  /// Of an integer or truth value; index from 0 to elementCount() - 1.
+  /// An element in row-major order, as an integer: `index` is from 0 to elementCount() - 1, which
+  /// is not checked. Floats are cut off; U64 beyond 63 bits wraps. Not of complex numbers and
+  /// strings.
   int64_t integerAt(int64_t index) const;
-  /// Of any number.
+  /// The same as a double.
   double realAt(int64_t index) const;
 };
 
 using TensorPtr = std::shared_ptr<const Tensor>;
 
-/// A tensor that owns its elements.
+/// A tensor that owns its elements: `bytes` has all of them, dense and little-endian.
 TensorPtr makeTensor(ElementType type, std::vector<int64_t> shape, std::vector<std::byte> bytes,
                      std::string name = "");
 

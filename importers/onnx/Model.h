@@ -1,4 +1,8 @@
 // A model as the importer sees it: plain values, without protobuf. Reader.h makes one.
+//
+// Names refer to other parts by text, as in ONNX; nothing has checked that they lead anywhere, nor
+// that kinds of attributes are those that an operator wants. Tensors are shared, and keep the bytes
+// that they lie in. Immutable once read.
 #pragma once
 
 #include "importers/emit/Tensor.h"
@@ -19,6 +23,7 @@ struct Extent {
   std::string name;
 };
 
+/// What a graph says of one of its inputs or outputs.
 struct ValueInfo {
   enum class Kind { Unknown, Tensor, Sequence, Optional, Map, SparseTensor };
   std::string name;
@@ -29,6 +34,7 @@ struct ValueInfo {
 
 struct Graph;
 
+/// `kind` says which one of the members counts.
 struct Attribute {
   enum class Kind { Float, Int, String, Tensor, Graph, Floats, Ints, Strings, Type, Other };
   Kind kind = Kind::Other;

@@ -1,7 +1,9 @@
-// What the function of an operator gets: its node, its inputs, and the emitter. And the table of these functions.
+// What the function of an operator gets: its node, its inputs, and the emitter. And the table of
+// these functions.
 //
-// A function reads inputs and attributes, emits, and sets outputs. What it does not support it refuses with ImportError; the
-// importer puts the node in front. Functions of one family share a file in operators/.
+// A function reads inputs and attributes, emits, and sets outputs. What it does not support it
+// refuses with ImportError; the importer puts the node in front. Functions of one family share a
+// file in operators/.
 #pragma once
 
 #include "importers/emit/Emitter.h"
@@ -34,10 +36,14 @@ public:
   bool has(size_t i) const { return i < inputs.size() && bool(inputs[i]); }
   /// A tensor; refuses one that is missing.
   const Value &input(size_t i) const;
+  /// Does the node name this output? Others need not be set.
   bool wants(size_t output) const {
     return output < node.outputs.size() && !node.outputs[output].empty();
   }
   void set(size_t output, Value value);
+
+  // Attributes by name, `otherwise` for one that is not given; one of another kind is an
+  // ImportError.
 
   bool hasAttribute(const std::string &name) const { return node.attributes.count(name) != 0; }
   int64_t integer(const std::string &name, int64_t otherwise) const;

@@ -21,7 +21,8 @@
 
 namespace plim::importers {
 
-/// What reading needs to know beside the message: who keeps its bytes, and where external data lies.
+/// What reading needs to know beside the message: who keeps its bytes, and where external data
+/// lies.
 struct ReadContext {
   std::shared_ptr<const void> owner;
   std::string folder;
@@ -30,8 +31,15 @@ struct ReadContext {
   std::map<const onnx::TensorProto *, std::span<const std::byte>> weights = {};
 };
 
+// All throw ImportError for what cannot be, or is not supported. Results refer to no message but
+// one that the owner of the context keeps.
+
+/// By ONNX's number; `what` has it, for messages.
 ElementType readElementType(int32_t number, const std::string &what);
+/// The inverse.
 int32_t protoElementType(ElementType type);
+/// Elements stay where they lie, in the file's bytes, in external data or in a message that is
+/// kept; others are copied.
 TensorPtr readTensor(const onnx::TensorProto &tensor, const ReadContext &context);
 Node readNode(const onnx::NodeProto &node, const ReadContext &context);
 FunctionBody readFunction(const onnx::FunctionProto &function, const ReadContext &context);

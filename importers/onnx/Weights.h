@@ -16,8 +16,9 @@ struct WithoutWeights {
   std::map<int, std::span<const std::byte>> weights;
 };
 
-/// Reads the encoding, of which it knows three fields. Nothing where that is damaged, or not as every writer leaves it: to
-/// read it is protobuf's then.
+/// Reads the encoding of a model, of which it knows three fields. Nothing if the encoding is
+/// damaged, or not as every writer leaves it; then protobuf has to read all of it. The spans are in
+/// `bytes`.
 std::optional<WithoutWeights> takeWeights(std::span<const std::byte> bytes);
 
 } // namespace plim::importers

@@ -5,7 +5,8 @@
 
 namespace plim::importers::stablehlo {
 
-/// Only one triangle is read; the other one of the result is zero.
+/// The factor l of x = l l^H, or u of u^H u. Only the triangle that `lower` says is read; the other
+/// one of the result is zero.
 Value cholesky(Emitter &e, const Value &x, bool lower);
 
 struct Triangle {
@@ -17,8 +18,8 @@ struct Triangle {
 
 Value triangularSolve(Emitter &e, const Value &a, const Value &b, const Triangle &triangle);
 
-/// Lower factors below the diagonal, whose own is ones, and upper ones; and for each row of the upper the one that it was exchanged
-/// with, from 0. A column without a pivot is left as it is.
+/// Lower factors below the diagonal, whose own is ones, and upper ones; and for each row of the
+/// upper the one that it was exchanged with, from 0. A column without a pivot is left as it is.
 struct Factors {
   Value matrix, pivots;
 };

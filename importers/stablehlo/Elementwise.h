@@ -1,4 +1,9 @@
-// Operations of a function of elements.
+// Operations that apply a function to each element: makes an OperationFunction of a function of
+// Scalars.
+//
+//   {"chlo.asin", {unary<mathOf<asinName>>, 1, 1}}
+//
+// Inputs of `binary` must have one type and one shape, else ImportError.
 #pragma once
 
 #include "importers/stablehlo/Operator.h"

@@ -28,6 +28,7 @@ private:
   std::unordered_map<std::string_view, Values> values;
 };
 
+/// The text, and the constants that it names instead of having them.
 struct ImportedModule {
   std::string text;
   std::vector<TensorPtr> parameters;
@@ -35,9 +36,10 @@ struct ImportedModule {
 
 class Importer {
 public:
+  /// Borrows both: `text` is what the module was parsed from.
   Importer(const Module &module, std::string_view text) : module(module), text(text) {}
 
-  /// Each function that is not private.
+  /// Imports each function that is not private. Once.
   ImportedModule run();
 
   // For operations with regions and calls.

@@ -5,6 +5,7 @@
 
 namespace plim::importers::stablehlo {
 
+/// With the elements along these axes in the opposite order.
 Value reverse(Emitter &e, const Value &value, const Axes &axes);
 /// Padding may be negative; `interior` elements come between two each.
 Value pad(Emitter &e, const Value &value, const Scalar &with, const Numbers &low,

@@ -1,4 +1,5 @@
-// Random bits as functions of a key and a counter.
+// Random bits as functions of a key and a counter: J. K. Salmon et al., "Parallel Random Numbers:
+// As Easy as 1, 2, 3", 2011.
 #pragma once
 
 #include "importers/stablehlo/Operator.h"

@@ -1,4 +1,5 @@
-// Functions of floats that the dialect math has not, as arithmetic of single elements.
+// Functions of floats that the dialect math has not, as arithmetic of single elements. Formulas and
+// their sources stand in Special.cpp.
 #pragma once
 
 #include "importers/emit/Emitter.h"

@@ -1,4 +1,8 @@
-// The parser behind Parser.h: a recursive descent, of which each function reads one construct and leaves the text behind it.
+// The parser behind Parser.h: a recursive descent, of which each function reads one construct and
+// leaves the text behind it.
+//
+// What does not fit the grammar, and what is beyond the limits below, is an ImportError that begins
+// with "line:column: ". The text may be anything. One instance parses one text, on one thread.
 #pragma once
 
 #include "importers/stablehlo/Forms.h"
@@ -22,6 +26,7 @@ class Parser {
 public:
   explicit Parser(std::string_view text) : lex(text), mostExpanded(100000 + text.size()) {}
 
+  /// The whole text. The module has views of it. Once.
   Module run();
 
 private:
@@ -35,7 +40,8 @@ private:
     Parser &parser;
   };
 
-  /// What a name stands for. Names of names of names would else take memory that grows with a power of the text.
+  /// What a name stands for. Names of names of names would else take memory that grows with a power
+  /// of the text.
   template <typename T> const T &expand(const T &named, size_t offset);
 
   // Types.

@@ -1,4 +1,4 @@
-// What an op does to its destination.
+// What an op does to its destination. Pure functions of the IR.
 #pragma once
 
 #include "ir/Plim/Plim.h"

@@ -1,6 +1,11 @@
 // KernelWriter: writes the body of one kernel, and collects what it needs.
 //
-// Buffers and words become arguments of the kernel as they are used.
+//   KernelWriter kernel(module, loc, numbers, 256);
+//   kernel.forEachInvocation(total, [&](mlir::Value position) { ... kernel.store(...); });
+//   kernels.push_back(kernel.finish(workgroups, iterations));
+//
+// Buffers and words become arguments of the kernel as they are used. Ops go where builder() stands.
+// One instance writes one kernel; not for several threads.
 #pragma once
 
 #include "ir/Gpu/Kernels.h"
@@ -49,8 +54,8 @@ public:
 
   /// Runs `body` for each position below `total`, spread over all invocations of all workgroups.
   void forEachInvocation(Number total, llvm::function_ref<void(mlir::Value)> body);
-  /// The same for `count` positions at a time, and for one where there are no more: what a body loads before it stores is
-  /// on its way together.
+  /// The same for `count` positions at a time, and for one where there are no more: what a body
+  /// loads before it stores is on its way together.
   void forEachInvocation(Number total, unsigned count,
                          llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)> body);
   /// The same with positions that the invocations of this workgroup share.
@@ -68,6 +73,8 @@ public:
     loads.clear();
     stores.clear();
   }
+  /// Ends the kernel, which is launched with so many workgroups; `iterations` is how often an
+  /// invocation goes round its loops at most.
   Kernel finish(Number workgroups, Number iterations);
 
 private:

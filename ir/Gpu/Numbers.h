@@ -1,7 +1,11 @@
 // Numbers: what a launch computes before its kernels run, sizes above all.
 //
-// Equal numbers are one, and what is known is computed here, so that two sizes that are written alike can be
-// compared by their positions. An instance belongs to one thread.
+//   Number rows = numbers.extent(0, 0), columns = numbers.extent(0, 1);
+//   Number elements = numbers.product({rows, columns});
+//
+// Equal numbers are one, and what is known is computed here, so that two sizes that are written
+// alike can be compared by their positions: equal ones are equal in every launch, others may be. An
+// instance belongs to one thread.
 #pragma once
 
 #include "devices/GpuCode.h"
@@ -28,12 +32,16 @@ public:
     return get(Kind::Extent, argument, dimension);
   }
   Number scalar(unsigned argument) { return get(Kind::Scalar, argument, 0); }
-  /// `kind` of two numbers.
+  /// `kind` of two numbers. What overflows, or divides by what is not positive, is left to the
+  /// launch, which fails then.
   Number apply(Kind kind, Number a, Number b);
+  /// Of none: 1.
   Number product(llvm::ArrayRef<Number> factors);
 
+  /// Nothing if only a launch knows it.
   std::optional<int64_t> constantOf(Number number) const;
   bool isConstant(Number number, int64_t value) const { return constantOf(number) == value; }
+  /// The list that positions are of, for the code; at the end.
   std::vector<devices::GpuNumber> take() { return std::move(all); }
 
 private:

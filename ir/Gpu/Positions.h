@@ -1,4 +1,11 @@
-// Positions: arithmetic of unsigned positions in a kernel.
+// Positions: arithmetic of unsigned positions in a kernel, as ops where the kernel is being
+// written.
+//
+//   Positions p(kernel);
+//   mlir::Value row = p.quotient(position, width), column = p.remainder(position, width);
+//
+// Operands are indices, or truth values for both() and choose(). They are taken as unsigned and
+// wrap; nothing looks for a divisor of zero. Nothing is folded here. Not for several threads.
 #pragma once
 
 #include "ir/Gpu/KernelWriter.h"
@@ -7,6 +14,7 @@
 
 namespace plim::ir::gpukernels {
 
+/// Borrows the kernel and its builder.
 class Positions {
 public:
   explicit Positions(KernelWriter &kernel) : kernel(kernel), b(kernel.builder()) {}

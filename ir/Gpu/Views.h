@@ -1,4 +1,7 @@
 // Views: which elements of which buffer a memref of a dispatch is, in numbers of its launch.
+//
+// Begin with add() for the buffers, then follow() op by op, in order. Views belong to one dispatch
+// function, and refer to its values; not for several threads.
 #pragma once
 
 #include "ir/Gpu/Numbers.h"
@@ -12,9 +15,9 @@
 namespace plim::ir {
 
 struct View {
-  unsigned buffer = 0;
+  unsigned buffer = 0; // of the launch
   mlir::Type element;
-  Number offset = 0;
+  Number offset = 0; // of its first element from that of the buffer, in elements
   llvm::SmallVector<Number> sizes, strides; // elements
 
   bool operator==(const View &) const = default;
@@ -24,11 +27,14 @@ class Views {
 public:
   explicit Views(Numbers &numbers) : numbers(numbers) {}
 
+  /// The view of a memref, valid until the next one is added; null if it is not known.
   const View *find(mlir::Value memref) const;
-  /// A dense buffer of these extents.
+  /// A memref that is a whole, dense buffer of these extents.
   View &add(mlir::Value memref, unsigned buffer, llvm::ArrayRef<Number> sizes);
-  /// What `op` makes of a view; false if it makes none, a failure if it is not known.
+  /// Notes the view that `op` makes of one that is known. False if it makes none; a failure, with a
+  /// diagnostic at the op, if a launch cannot compute it.
   mlir::FailureOr<bool> follow(mlir::Operation *op);
+  /// Is it known to be dense, in row-major order?
   bool isDense(const View &view);
 
   /// The number that an index or an integer of the dispatch is; null if a launch cannot compute it.

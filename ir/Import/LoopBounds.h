@@ -1,4 +1,8 @@
-// Where the index expressions of a linalg op come to while its loops run: `docs/design/bounds.md`.
+// The indices that the index expressions of a linalg op come to while its loops run
+// (`docs/design/bounds.md`).
+//
+// Writes checks in front of the op, as Requirements has them; what is proven needs none. Not for
+// several threads.
 #pragma once
 
 #include "ir/Import/Requirements.h"
@@ -23,7 +27,8 @@ public:
              llvm::ArrayRef<std::optional<Extent>> loops)
       : requirements(requirements), op(op), loops(loops) {}
 
-  /// All that `expression` comes to is an index of that dimension, or the call fails.
+  /// Requires that all values of `expression` are indices of that dimension of the operand;
+  /// otherwise the call fails, with the place of the op.
   void require(mlir::AffineExpr expression, mlir::OpOperand &operand, unsigned dimension);
 
 private:

@@ -1,4 +1,5 @@
-// StackModel: what is on the stack of every function of a module at each of its positions, and whom it calls.
+// StackModel: what is on the stack of every function of a module at each of its positions, and whom
+// it calls.
 #pragma once
 
 #include "ir/Memory/AllocationUse.h"
@@ -11,14 +12,18 @@
 
 namespace plim::ir {
 
-/// All numbers are bytes.
+/// An estimate for placement: of allocations alone, of which those share bytes that are not live at
+/// the same position. What the code generator adds is proved later (jit/StackUse.h). All numbers
+/// are bytes. Of the module as it is: functions and calls must stay. Not for several threads while
+/// it changes.
 class StackModel {
 public:
   /// Nothing is on the stack yet.
   explicit StackModel(mlir::ModuleOp module);
 
-  /// The frame of its function if the allocation joined those that are there.
+  /// The frame of its function if the allocation, which has a bound, joined those that are there.
   int64_t frameWith(const Allocation &allocation) const;
+  /// Puts it on the stack.
   void add(const Allocation &allocation);
   int64_t frame(mlir::func::FuncOp function) const { return frameOf(function).bytes; }
 
@@ -26,6 +31,7 @@ public:
   llvm::SetVector<mlir::StringAttr> treesOf(mlir::func::FuncOp function) const;
 
   /// The frame of `root` and its deepest chain of callees, if the frame of `changed` were `bytes`.
+  /// A function that comes back to itself counts once: recursion has no bound.
   int64_t need(mlir::StringAttr root, mlir::StringAttr changed = {}, int64_t bytes = 0) const;
 
 private:

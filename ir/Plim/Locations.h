@@ -8,7 +8,8 @@
 
 namespace plim::ir {
 
-/// "file:line:column: ", or an empty string where there is none.
+/// "file:line:column: " of the first place with a file in `loc`, or an empty string where there is
+/// none. In this form errorAtPlace() finds the place again.
 inline std::string locationText(mlir::Location loc) {
   auto file = loc->findInstanceOf<mlir::FileLineColLoc>();
   if (!file)

@@ -7,6 +7,7 @@
 
 namespace plim::targets::internal {
 
+/// One of them; both texts are static.
 struct BuiltinTag {
   std::string_view file; // "targets/tags/x86-64.json"
   std::string_view json;

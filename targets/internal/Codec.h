@@ -8,9 +8,11 @@
 
 namespace plim::targets::internal {
 
+/// All fields, in the order of Fields.h.
 Json toDocument(const TargetDescription &target);
 
-/// Decodes and verifies.
+/// Decodes and verifies. Keys that are absent keep their defaults. InvalidArgument, with the path
+/// of the key, for one that there is not or a value that cannot be; also the errors of verify().
 StatusOr<TargetDescription> fromDocument(const Json &document);
 
 } // namespace plim::targets::internal

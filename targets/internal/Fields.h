@@ -16,6 +16,7 @@ namespace plim::targets::internal {
 /// What a number must be. Strings, booleans and lists have the rule Any.
 enum class Rule { Any, NonNegative, Positive, PowerOfTwo, PowerOfTwoOrZero, NodeNumber };
 
+/// One field: what JSON calls it, where it is, what it must be.
 template <typename S, typename T> struct Field {
   std::string_view key;
   T S::*member;
@@ -27,6 +28,8 @@ constexpr Field<S, T> field(std::string_view key, T S::*member, Rule rule = Rule
   return {key, member, rule};
 }
 
+/// The fields of S as a tuple `list`, in the order in which they are written; for a struct that is
+/// not `known` there are none.
 template <typename S> struct Fields {
   static constexpr bool known = false;
 };
@@ -96,6 +99,7 @@ template <Described S, typename Function> constexpr void forEachField(Function &
   std::apply([&](auto... fields) { (function(fields), ...); }, Fields<S>::list);
 }
 
+/// The names of the enumerators of E as an array `list`.
 template <typename E> struct EnumNames;
 
 template <> struct EnumNames<DeviceKind> {

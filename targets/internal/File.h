@@ -1,4 +1,4 @@
-// Reading a whole file. Stateless.
+// Reading a whole file into memory. Stateless; any thread.
 #pragma once
 
 #include "support/Status.h"
