@@ -39,9 +39,10 @@ using DataBinding = std::pair<std::string, const void *>;
 /// What a function of the host application is bound to; it must outlive the module.
 using ExternalBinding = std::pair<std::string, const plim_external *>;
 
-/// Code and constants of one artifact in memory; variables are the engine's. Immutable; constants lie in
-/// pages that cannot be written; what only arrangements read is not kept. Blocks of the artifact (DataBlock.h) are used where they lie, or where
-/// another module of the session has the same bytes.
+/// Code and constants of one artifact in memory; variables are the engine's. Immutable; constants
+/// lie in pages that cannot be written; what only arrangements read is not kept. Blocks of the
+/// artifact (DataBlock.h) are used where they lie, or where another module of the session has the
+/// same bytes.
 class LinkedModule {
 public:
   ~LinkedModule();
@@ -54,12 +55,14 @@ public:
   void *raw(std::string_view function) const;
   /// Where a small constant with these contents lies; null if there is none.
   const void *find(std::string_view contents) const;
-  /// Where data of kind Prepared lies, writable until protectPrepared(); null if there is none of that name, or if it was bound.
+  /// Where data of kind Prepared lies, writable until protectPrepared(); null if there is none of
+  /// that name, or if it was bound.
   void *prepared(std::string_view name) const;
   /// To be called once it has been written. False if the system refuses.
   bool protectPrepared();
-  /// What neither code nor anybody else writes, once protectPrepared() was called, as long as the module and what it is bound
-  /// to live: small constants together, each other constant and dense parameter.
+  /// What neither code nor anybody else writes, once protectPrepared() was called, as long as the
+  /// module and what it is bound to live: small constants together, each other constant and dense
+  /// parameter.
   std::span<const std::span<const std::byte>> constants() const;
   /// Bytes of large constants that were in memory already, for other modules of the session.
   int64_t sharedConstantBytes() const;
@@ -80,12 +83,14 @@ public:
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
 
-  /// Links all of `artifact`. Every parameter it names, and every constant with a pool, must be bound,
-  /// and other data may be, with memory of the size and alignment of its type, and every function of
-  /// the host application: the caller has checked them.
-  /// FailedPrecondition for an unbound one, Internal when the objects do not link. Without memory
-  /// ResourceExhausted, now and for all that comes later if LLVM was what needed it: the modules that
-  /// there are keep working. The module keeps the session alive. Modules are linked one at a time.
+  /// Links all of `artifact`. Every parameter that it names, every constant with a pool and every
+  /// function of the host application must be bound; other data may be. Memory must have the size
+  /// and alignment of its type, which the caller has checked. The module keeps the session alive.
+  /// Modules are linked one at a time; others wait.
+  ///
+  /// FailedPrecondition for what is not bound, Internal when the objects do not link,
+  /// ResourceExhausted without memory. If it was LLVM that had no memory, every later link() fails
+  /// as well (isBroken()); modules that are linked keep working.
   StatusOr<std::unique_ptr<LinkedModule>> link(const Artifact &artifact,
                                                std::span<const DataBinding> bindings,
                                                std::span<const ExternalBinding> externals = {});

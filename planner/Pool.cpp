@@ -124,8 +124,8 @@ public:
            (!best.offsets.empty() && best.peak <= std::max(best.lowerBound, goal.enough));
   }
 
-  /// Is there nothing that the budget is enough for? In each cycle both have a turn, even if no task
-  /// is small enough for one of them.
+  /// Is there nothing that the budget is enough for? In each cycle both have a turn, even if no
+  /// task is small enough for one of them.
   bool isOver() { return idle >= 4 || isDone() || budget.isOver(); }
 
   /// Rounds until so many nodes of the budget are spent, or it is over.
@@ -167,9 +167,9 @@ private:
     return packing.boxes.size() * (1 + sections / 2 / sectionsPerNode);
   }
 
-  /// In another order each time: exactly, loosely, and then most often in the way that has given
-  /// the lower peak. False if neither helps. Where boxes that match exactly are not most of them,
-  /// they are chance: those that match loosely come first.
+  /// Joins in another order each time: exactly, loosely, and then most often in the way that has
+  /// given the lower peak. False if neither helps. If joining exactly leaves more than half of the
+  /// boxes, exact matches are chance, and loose ones come first.
   bool joinAnew(std::optional<View> &view, uint64_t turn) {
     if (view && !view->plan.offsets.empty() && view->plan.peak <= lowest[view->isLoose]) {
       lowest[view->isLoose] = view->plan.peak;
@@ -266,12 +266,14 @@ private:
     }
   }
 
-  /// One task asks for the bound, which is nearly always the hardest to miss by accident and the
-  /// easiest to refute; one for something between it and what is known, nearer and nearer to that
-  /// as long as it is not found. The first cycle is short; then long attempts and middling ones
-  /// take turns, as either kind finds what the other does not. As long as the bound has not been
-  /// refused often, it gets most of the nodes of those. As many are spent on repairing the best
-  /// packing of the view. That comes first: of many boxes, a search takes long to find any packing.
+  /// Forms the tasks of a round. One search asks for the bound, which is nearly always the hardest
+  /// to miss by accident and the easiest to refute. Another asks for a peak between the bound and
+  /// the best one that is known, nearer and nearer to the best one as long as it finds nothing.
+  ///
+  /// The first cycle is short; then long attempts and middling ones take turns, as either kind
+  /// finds what the other does not. As long as the bound has not been refused often, its search
+  /// gets most of the nodes. Repairing the best packing of the view gets as many nodes as both
+  /// searches, and comes first: of many boxes, a search takes long to find any packing.
   void form(View &view) {
     uint64_t round = view.rounds++;
     bool isFirst = round < std::size(strategies);

@@ -1,9 +1,10 @@
-// FloatEnvironment: the floating-point mode that generated code is made and run under, whatever the host set.
+// FloatEnvironment: the floating-point mode that generated code is made and run under, whatever the
+// host set.
 //
 // A host may flush denormals, change the rounding or unmask traps on its own threads, and its tasks
-// may run on others' threads: without this a result would depend on which thread ran a piece, and a constant
-// that is computed at load, which a cache hands on, on who loaded.
-// Processor-specific: FloatEnvironment_x86.cpp, FloatEnvironment_generic.cpp.
+// may run on others' threads. Without this class a result would depend on which thread ran a piece.
+// A constant that is computed at load, and handed on by a cache, would depend on the thread that
+// loaded. Processor-specific: FloatEnvironment_x86.cpp, FloatEnvironment_generic.cpp.
 #pragma once
 
 #include <cfenv>

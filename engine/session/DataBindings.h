@@ -1,6 +1,6 @@
-// What the data of an artifact is bound to when it is linked: parameters to buffers of the host's,
-// constants to pools or to copies between guards, and what is arranged without code to what it is
-// made of.
+// What the data of an artifact is bound to when it is linked. Parameters are bound to buffers of
+// the host's, constants to pools or to copies between guards. Data that is arranged without code is
+// bound to its source.
 //
 // Nothing here is kept. Any thread.
 #pragma once

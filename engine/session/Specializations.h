@@ -1,13 +1,13 @@
 // Specializations: code of a module's functions for extents that its calls keep coming with.
 //
-// The extents that the source leaves open are the key. Calls look for code of theirs in a table of
-// a fixed number of slots; a sample of those that find none is timed, and extents that took long
-// enough in all are compiled in the background, or at once where the host asks for it. Calls go on
-// with the general code. When all slots are taken, the one not used for longest goes, if none of
-// its calls runs and it has not been used of late.
+// The extents that the source leaves open are the key. Each call looks for code for its extents in
+// a table of a fixed number of slots. Of the calls that find none a sample is timed. Extents that
+// took long enough in all are compiled in the background; the host may also ask for code at once.
+// Until then calls run the general code. When all slots are taken, the slot that was not used for
+// longest is emptied, if no call runs its code and it has not been used of late.
 //
-// Variables, parameters, pools, host functions and constants are those of the module. What does not
-// go (code that needs a pool more than the general one, a compilation that fails) is remembered and
+// Variables, parameters, pools, host functions and constants are those of the module. Extents whose
+// code needs a pool that the general code does not, or whose compilation fails, are remembered and
 // not tried again.
 //
 // A call that runs code of a slot counts itself in and out there, on one of several cache lines. A

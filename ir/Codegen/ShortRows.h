@@ -5,21 +5,26 @@
 
 namespace plim::ir {
 
-/// An op on buffers that makes elements from elements, whose rows are of two to eight and lie one after the other in the results: pixels
-/// of three colours, images of twice the size, a transpose of three long lines. As many rows as a vector has elements are made together,
-/// by as many vectors as a row has elements, in the order of the results. What an operand has there is put in that order when it is
-/// read, by shuffles: one element of each row is repeated, up to four lines that lie across the rows are interleaved, and elements
-/// that all rows share are a pattern in front of the loop.
+/// An elementwise op on buffers whose rows have two to eight elements and lie one after the other
+/// in the results: pixels of three colours, images of twice the size, a transpose of three long
+/// lines.
+///
+/// As many rows as a vector has elements are made together, by as many vectors as a row has
+/// elements, in the order of the results. Operands are put in that order by shuffles when they are
+/// read: one element of each row is repeated; up to four lines that lie across the rows are
+/// interleaved; elements that all rows share are a pattern in front of the loop.
 class ShortRows {
 public:
-  /// Nothing if operands lie otherwise, or the body has an operation that would be a call for each element.
+  /// Nothing if operands lie otherwise, or the body has an operation that would be a call for each
+  /// element.
   static std::optional<ShortRows> of(mlir::linalg::LinalgOp op, const Host &host);
 
   /// Replaces the op.
   void vectorize(mlir::RewriterBase &rewriter);
 
 private:
-  /// How the elements of an operand lie: all rows have the same, each row has one, side by side across the rows, or as in the results.
+  /// How the elements of an operand lie: all rows have the same, each row has one, side by side
+  /// across the rows, or as in the results.
   enum class Layout { Shared, OneEach, Across, AsResults };
 
   ShortRows(const RowVectors &rows, int64_t size) : rows(rows), op(rows.op), size(size) {}
