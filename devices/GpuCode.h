@@ -1,11 +1,13 @@
 // GpuCode: what the compiler of GPUs makes of a dispatch, and what a driver runs.
 //
-// A dispatch becomes kernels that run one after the other. All that a launch must know is here: what each
-// kernel gets, how many workgroups it has, how large the buffers between two kernels are. Sizes depend on
-// the arguments, so they are numbers that a launch computes, in order, each from those before it. The bytes
-// of encode() are what an artifact holds: one form for SPIR-V and PTX, for every driver that runs it.
+// A dispatch becomes kernels that run one after the other. All that a launch must know is here:
+// what each kernel gets, how many workgroups it has, how large the buffers between two kernels are.
+// Sizes depend on the arguments, so they are numbers that a launch computes, in order, each from
+// those before it. The bytes of encode() are what an artifact holds: one form for SPIR-V and PTX,
+// for every driver that runs it.
 //
-// This header must not know LLVM, MLIR or any driver. Values are not synchronised: share them const.
+// This header must not know LLVM, MLIR or any driver. Values are not synchronised: share them
+// const.
 #pragma once
 
 #include "support/Status.h"
@@ -75,25 +77,31 @@ struct GpuKernel {
   std::string entry;
   uint32_t module = 0;
   std::array<uint32_t, 3> workgroupSize = {1, 1, 1};
-  /// By binding: SPIR-V has them in descriptor set 0, binding i; PTX as its first parameters, addresses of 64 bits.
-  /// Tensor arguments by their position, then temporaries: arguments.size() + i.
+  /// By binding: SPIR-V has them in descriptor set 0, binding i; PTX as its first parameters,
+  /// addresses of 64 bits. Tensor arguments by their position, then temporaries: arguments.size() +
+  /// i.
   std::vector<uint32_t> buffers;
-  /// Behind them. SPIR-V: push constants, packed without padding, the low half of 64 bits first; PTX: a parameter each.
+  /// Behind them. SPIR-V: push constants, packed without padding, the low half of 64 bits first;
+  /// PTX: a parameter each.
   std::vector<GpuWord> words;
-  /// A number: workgroups in x, one in y and z. Zero or less: the kernel does not run. A kernel is right with any number
-  /// of workgroups above zero, so a driver may run fewer.
+  /// A number: workgroups in x, one in y and z. Zero or less: the kernel does not run. A kernel is
+  /// right with any number of workgroups above zero, so a driver may run fewer.
   uint32_t workgroups = 0;
-  /// A number: how often an invocation goes through loops, all of them together, with as many workgroups.
+  /// A number: how often an invocation goes through loops, all of them together, with as many
+  /// workgroups.
   uint32_t iterations = 0;
-  /// Of PTX: bytes of workgroup memory, besides what the kernel declares with a size, that a launch gives each workgroup.
+  /// Of PTX: bytes of workgroup memory, besides what the kernel declares with a size, that a launch
+  /// gives each workgroup.
   uint32_t workgroupMemory = 0;
   bool operator==(const GpuKernel &) const = default;
 };
 
+/// The code of one dispatch: what a launch gets, what it computes, and the kernels that it runs, in
+/// order. Positions refer to these lists; nothing checks them but verify().
 struct GpuCode {
   GpuCodeKind kind = GpuCodeKind::Spirv;
-  /// What the device must have, as names of the features of its description: "shaderFloat64"; of PTX the version of
-  /// the instruction set of its triple at least: "sm_80".
+  /// What the device must have, as names of the features of its description: "shaderFloat64"; of
+  /// PTX the version of the instruction set of its triple at least: "sm_80".
   std::vector<std::string> features;
   /// Most elements of any buffer, 2^31 - 1 where kernels compute positions in 32 bits.
   int64_t maxElements = INT64_MAX;
@@ -105,10 +113,11 @@ struct GpuCode {
   bool operator==(const GpuCode &) const = default;
 };
 
+/// The code as bytes, for artifacts: the same on every machine.
 std::string encode(const GpuCode &code);
 
-/// DataLoss, with what is wrong, unless every position points at something and every size is one that there is. Code
-/// that this takes can be launched without looking again.
+/// DataLoss, with what is wrong, unless every position points at something and every size is one
+/// that there is. Code that this takes can be launched without looking again.
 Status verify(const GpuCode &code);
 
 /// The inverse of encode(). DataLoss for what encode() did not make and for what verify() refuses.

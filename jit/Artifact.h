@@ -1,8 +1,8 @@
 // Artifact: all that passes between the compiler and the engine.
 //
-// compile() makes one, the cache stores one, link() runs one. It is a plain value without any LLVM or
-// MLIR in it: relocatable objects, signatures, constants, parameters by name, the ISA it needs, and
-// the report of what was decided. Immutable once made; share it const. Copies share the large
+// compile() makes one, the cache stores one, link() runs one. It is a plain value without any LLVM
+// or MLIR in it: relocatable objects, signatures, constants, parameters by name, the ISA it needs,
+// and the report of what was decided. Immutable once made; share it const. Copies share the large
 // constants.
 #pragma once
 
@@ -42,7 +42,8 @@ struct ValueType {
   /// Of a memref with a strided layout: elements between neighbours, per dimension. Empty: dense.
   std::vector<int64_t> strides;
   Access access = Access::ReadOnly; // of an argument; a tensor is written only if it is donated
-  /// Of an argument: may its elements be read? Else it is there for its extents, or as a destination alone.
+  /// Of an argument: may its elements be read? Else it is there for its extents, or as a
+  /// destination alone.
   bool isRead = true;
   /// Of an argument that is donated: the result that takes its memory.
   std::optional<uint32_t> donatedTo = std::nullopt;
@@ -75,8 +76,8 @@ struct PlannedBuffer {
 
 /// The slab of a function whose buffers have sizes that only a call knows.
 struct CallPlan {
-  /// The entry that yields the extents, index scalars, from the arguments; it cannot fail. Empty: all
-  /// was planned at load.
+  /// The entry that yields the extents, index scalars, from the arguments; it cannot fail. Empty:
+  /// all was planned at load.
   std::string function;
   int64_t extentCount = 0;
   int64_t alignment = 64;             // of the slab and of each offset
@@ -93,17 +94,18 @@ struct FunctionSignature {
   bool isKernel = false;        // has a raw pointer
   bool rawTakesContext = false; // ... whose first argument is the context
   int64_t workspaceBytes = 0;   // slab of one call
-  /// Bounds, in bytes: the stack that a call needs on the thread that runs its host code, dispatches
-  /// that run inline included, and that its deepest dispatch needs on a worker. With recursion the
-  /// first is for one turn and PLIM_RECURSION_STACK; deeper ones fail when the stack is used up.
+  /// Bounds, in bytes: the stack that a call needs on the thread that runs its host code,
+  /// dispatches that run inline included, and that its deepest dispatch needs on a worker. With
+  /// recursion the first is for one turn and PLIM_RECURSION_STACK; deeper ones fail when the stack
+  /// is used up.
   int64_t stackBytes = 0;
   int64_t workerStackBytes = 0;
   CallPlan plan;               // of the slab, instead of workspaceBytes
   int64_t scratchBytes = 0;    // of one thread that runs its dispatches
   std::vector<PoolNeed> pools; // one for each of Artifact::pools
   bool usesState = false;      // variables of the module
-  /// Writes the data of kind Prepared that has no arrangement, which all other functions read: to be run once, behind the link.
-  /// Not public.
+  /// Writes the data of kind Prepared that has no arrangement, which all other functions read: to
+  /// be run once, behind the link. Not public.
   bool prepares = false;
   /// Why a call takes memory from the allocator beside that of its results; empty: it does not.
   std::string unplanned;
@@ -116,10 +118,12 @@ enum class DataKind : uint32_t {
   Prepared,  // memory of the linked module, written once, behind the link
 };
 
-/// How data is made of a constant or parameter without code: of its elements in another order, and zeros.
+/// How data is made of a constant or parameter without code: of its elements in another order, and
+/// zeros.
 struct Arrangement {
-  /// One that the elements are counted along, outermost first. The index of an element along a dimension of the source is
-  /// the sum of what it is along those that are `of` it, times `step`; where that is beyond its extent there is a zero.
+  /// One that the elements are counted along, outermost first. The index of an element along a
+  /// dimension of the source is the sum of what it is along those that are `of` it, times `step`;
+  /// where that is beyond its extent there is a zero.
   struct Dimension {
     int64_t extent = 0;
     uint32_t of = 0;
@@ -131,13 +135,14 @@ struct Arrangement {
   bool operator==(const Arrangement &) const = default;
 };
 
+/// A piece of memory that generated code refers to by name: what it is, and where its contents are.
 struct DataSymbol {
   std::string name;
   DataKind kind = DataKind::Constant;
   ValueType type;
   int64_t bytes = 0;
-  /// Where the contents are: in Artifact::data from `offset` on, or all of Artifact::blocks[block]; -1:
-  /// not there. Symbols with the same contents have the same place.
+  /// Where the contents are: in Artifact::data from `offset` on, or all of Artifact::blocks[block];
+  /// -1: not there. Symbols with the same contents have the same place.
   int64_t offset = -1;
   int64_t block = -1;
   std::string pool;      // of a constant, that its author put there; empty: anywhere
@@ -153,17 +158,18 @@ struct DataSymbol {
 struct ExternalFunction {
   std::string name;
   std::string location; // "file:line:column: " of its declaration; may be empty
-  /// Where it is called: "line:column" of each call, in the file of the declaration unless it names one.
+  /// Where it is called: "line:column" of each call, in the file of the declaration unless it names
+  /// one.
   std::vector<std::string> calls = {};
-  /// "(f32, memref<?x4xf32> readonly) -> i32": without the context; with the access of a memref, or of
-  /// a donated tensor, "tensor<?xf32> readwrite as result 0".
+  /// "(f32, memref<?x4xf32> readonly) -> i32": without the context; with the access of a memref, or
+  /// of a donated tensor, "tensor<?xf32> readwrite as result 0".
   std::string signature;
   bool isPure = false; // the code relies on it
-  /// The tensor results that it makes, since only it knows how large they are: where each stands among its
-  /// results, and its type.
+  /// The tensor results that it makes, since only it knows how large they are: where each stands
+  /// among its results, and its type.
   std::vector<std::pair<uint32_t, ValueType>> openResults = {};
-  /// Of a dispatch that an accelerator runs: its name in the target, and what its compiler made of the
-  /// dispatch. Empty: a function of the application's.
+  /// Of a dispatch that an accelerator runs: its name in the target, and what its compiler made of
+  /// the dispatch. Empty: a function of the application's.
   std::string device = {};
   std::string code = {};
 };
@@ -182,8 +188,8 @@ struct Artifact {
   std::string triple;
   std::string policy;     // the allocation policy it was compiled for
   bool isGuarded = false; // for an engine that looks for faults, and no other
-  /// ISA features that it was compiled for, without '+'; those of tile registers ("amx-...") only if the
-  /// code has instructions for them, since they need a permission.
+  /// ISA features that it was compiled for, without '+'; those of tile registers ("amx-...") only
+  /// if the code has instructions for them, since they need a permission.
   std::vector<std::string> requiredFeatures;
   std::vector<std::string> objects; // relocatable ELF
   std::vector<std::string> pools;   // in the order of plim_context::pools
@@ -202,7 +208,8 @@ struct Artifact {
 /// Does its code use tile registers (targets::requestTiles())?
 bool usesTiles(const Artifact &artifact);
 
-/// The contents of a constant, or what a variable begins with; nothing for all zeros and parameters.
+/// The contents of a constant, or what a variable begins with; nothing for all zeros and
+/// parameters.
 std::optional<std::string_view> contentsOf(const Artifact &artifact, const DataSymbol &symbol);
 
 /// The format's version; part of every serialised artifact and of every cache key.
@@ -216,8 +223,8 @@ inline constexpr uint32_t artifactVersion = 21;
 //   digest of all that stands above
 //   the blocks, each at the next multiple of a page: where a file is mapped they are used in place
 
-/// Hands the bytes to `write` in order, in pieces, blocks from where they lie, until it returns false.
-/// Returns whether all were taken.
+/// Hands the bytes to `write` in order, in pieces, blocks from where they lie, until it returns
+/// false. Returns whether all were taken.
 bool serialize(const Artifact &artifact, const std::function<bool(std::string_view)> &write);
 /// The same in one piece.
 std::string serialize(const Artifact &artifact);
@@ -238,9 +245,10 @@ public:
 
 /// The inverse. DataLoss for anything that serialize() of this very version did not write: too
 /// short, another version, a wrong digest or hash, counts beyond the end. ResourceExhausted without
-/// memory for the blocks. Every byte is checked, those of blocks as well: a constant that was damaged
-/// is a wrong answer that nobody sees, and to read it costs no more than its first use would. They are
-/// read, not touched where they are mapped, so that only what is used takes memory of the process.
+/// memory for the blocks. Every byte is checked, those of blocks as well: a constant that was
+/// damaged is a wrong answer that nobody sees, and to read it costs no more than its first use
+/// would. They are read, not touched where they are mapped, so that only what is used takes memory
+/// of the process.
 StatusOr<Artifact> deserialize(const ArtifactSource &source);
 /// The same from memory, of which nothing is kept.
 StatusOr<Artifact> deserialize(std::string_view bytes);

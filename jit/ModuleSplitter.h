@@ -22,8 +22,8 @@ struct ModulePiece {
 
 /// `module` holds only llvm ops, and stays as it is: its operations are copied. Each symbol of the
 /// ABI is defined in exactly one piece and declared where others use it; internal symbols are
-/// copied into every piece that uses them. Pieces are in the order of their names, host code, if
-/// there is any, is the last.
+/// copied into every piece that uses them. Dispatches come first, then kernels, each by name; host
+/// code, if there is any, is the last.
 std::vector<ModulePiece> splitModule(mlir::ModuleOp module);
 
 } // namespace plim::jit

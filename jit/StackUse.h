@@ -1,9 +1,9 @@
 // StackUse: how much stack generated code needs, read back from its objects.
 //
-// The code generator writes the frame size of each function into the object (.stack_sizes), and each
-// call leaves a relocation, calls that only the code generator made (memset, fmod) included: an
-// object alone is the whole truth. readFrames() takes it out of one object; StackUse adds it up over
-// all objects of an artifact. docs/design/stack-safety.md says what is counted and why.
+// The code generator writes the frame size of each function into the object (.stack_sizes), and
+// each call leaves a relocation, calls that only the code generator made (memset, fmod) included:
+// an object alone is the whole truth. readFrames() takes it out of one object; StackUse adds it up
+// over all objects of an artifact. docs/design/stack-safety.md says what is counted and why.
 //
 // ELF of any CPU. Stateless but for StackUse's table; an instance belongs to one thread.
 #pragma once
@@ -69,8 +69,10 @@ struct StackNeed {
   bool recursive = false;
 };
 
+/// The call graph over all objects of an artifact.
 class StackUse {
 public:
+  /// The functions of each object, as readFrames() gives them.
   explicit StackUse(std::vector<std::vector<FunctionFrame>> objects);
 
   /// Internal if there is no such function.

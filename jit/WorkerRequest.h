@@ -2,7 +2,7 @@
 // are written as JSON.
 //
 // The source itself is sent beside it (WorkerProtocol.h). Pure functions; any thread. Texts that
-// are no UTF-8 are sent with replacement characters, which nothing is compiled from.
+// are no UTF-8 arrive with replacement characters.
 #pragma once
 
 #include "jit/Compiler.h"

@@ -6,19 +6,21 @@
 namespace plim::planner {
 
 /// Holds a packing and makes it lower, again and again by a share of what it is above a bound. What
-/// ends above that is taken out. Then what is out is put back, the most valuable box first: into the
-/// tightest gap that holds it, or where those in its way are worth least, and these are taken out. A
-/// box that finds no gap becomes worth more.
+/// ends above that is taken out. Then what is out is put back, the most valuable box first: into
+/// the tightest gap that holds it, or where those in its way are worth least, and these are taken
+/// out. A box that finds no gap becomes worth more.
 ///
 /// O(boxes + sqrt(sections) * boxes of a section) memory. A step looks at the boxes that are live
-/// together with one.
+/// together with one. Of one thread at a time; the same calls give the same offsets.
 class Repair {
 public:
+  /// Borrows the packing. hold() before run().
   explicit Repair(const Packing &packing);
   /// Holds these offsets, a packing, from now on.
   void hold(const std::vector<int64_t> &offsets);
-  /// Found, with what is held then, if that has become lower; Stopped if it is as before. `isStopped`
-  /// is asked between steps.
+  /// Tries to lower the peak to `bound`, in about `nodes` steps. Found, with the offsets that are
+  /// held then, if the peak has become lower; Stopped if it is as before. `isStopped` is asked
+  /// between steps.
   Attempt run(int64_t bound, uint64_t nodes, const std::function<bool()> &isStopped);
 
 private:

@@ -1,14 +1,14 @@
 // Profiler: what happened when, and how often, in one engine or several that share it.
 //
-// Two things are kept. *Counters*, one for each thing that has a name (a function, a dispatch, a compile
-// job): how often it ran and how long, exact however long the program runs. *Spans*, when each of them ran
-// and on which thread, in memory of a fixed size: what comes when that is full is counted and dropped.
-// support/Trace.h writes spans for a trace viewer.
+// Two things are kept. *Counters*, one for each thing that has a name (a function, a dispatch, a
+// compile job): how often it ran and how long, exact however long the program runs. *Spans*, when
+// each of them ran and on which thread, in memory of a fixed size: what comes when that is full is
+// counted and dropped. support/Trace.h writes spans for a trace viewer.
 //
-// An engine without a profiler has a null pointer, and what is measured costs one test of it. With one, a
-// span costs two readings of the clock, a look-up of its name and a few atomic additions, and takes neither
-// locks nor memory once its name is known. Names are copied: what they belonged to may be gone when they
-// are read. docs/design/observability.md says why it is as it is.
+// An engine without a profiler has a null pointer, and what is measured costs one test of it. With
+// one, a span costs two readings of the clock, a look-up of its name and a few atomic additions,
+// and takes neither locks nor memory once its name is known. Names are copied: what they belonged
+// to may be gone when they are read. docs/design/observability.md says why it is as it is.
 //
 //   thread -> row -> block of spans | block of spans | ...     one thread writes a row and its blocks
 //   kind, name, location -> subject                            the counters; all threads add to them
@@ -75,6 +75,7 @@ public:
     MemoryUse memory; // of Kind::Memory
   };
 
+  /// What was counted and kept so far. Its spans point at its counters: move it, do not copy it.
   struct Snapshot {
     std::vector<Counter> counters;
     /// By row and begin; an outer span comes before those within it.
@@ -85,8 +86,9 @@ public:
 
   static constexpr size_t defaultMaxSpans = size_t(1) << 20;
   static constexpr size_t mostSpans = size_t(1) << 26;
-  /// Keeps at most about `maxSpans` spans, but no more than `mostSpans`, of 48 bytes each, which take memory
-  /// when they are written; 0 for counters alone. Names beyond `maxNames` are counted together as "other".
+  /// Keeps at most about `maxSpans` spans, but no more than `mostSpans`, of 48 bytes each, which
+  /// take memory when they are written; 0 for counters alone. Names beyond `maxNames` are counted
+  /// together as "other".
   explicit Profiler(size_t maxSpans = defaultMaxSpans);
   ~Profiler();
   Profiler(const Profiler &) = delete;
@@ -101,8 +103,8 @@ public:
         .count();
   }
 
-  /// The counter of something, which lives as long as the profiler. Takes memory at the first sight of it; without, it
-  /// counts as "other".
+  /// The counter of something, which lives as long as the profiler. Takes memory at the first sight
+  /// of it; without, it counts as "other".
   class Subject;
   Subject &subject(Kind kind, std::string_view name, std::string_view location = {});
 
@@ -118,6 +120,7 @@ public:
   /// Notes bytes in use, if they have changed.
   void noteMemory(const MemoryUse &use);
 
+  /// Spans that there was no room for.
   uint64_t droppedSpans() const;
   /// All counters that count something, in no order.
   std::vector<Counter> counters() const;
@@ -159,8 +162,8 @@ private:
   std::array<std::atomic<int64_t>, 3> lastUse{};
 };
 
-/// Measures a scope, if there is a profiler. Names are borrowed until its end, NUL-terminated; null for
-/// none.
+/// Measures a scope, if there is a profiler. Names are borrowed until its end, NUL-terminated; null
+/// for none.
 class ProfilerSpan {
 public:
   ProfilerSpan(Profiler *profiler, Profiler::Kind kind, const char *name,

@@ -34,6 +34,7 @@ class Registry {
 public:
   using Probe = std::function<StatusOr<TargetDescription>()>;
 
+  /// Without tags.
   Registry();
   ~Registry();
   Registry(Registry &&) noexcept;

@@ -1,5 +1,5 @@
-// The report of a module as `plimsoll explain --json` prints it and the page shows it: what the compiler left, and what follows
-// from it. docs/reference/report.md has all fields.
+// The report of a module as `plimsoll explain --json` prints it and the page shows it: what the
+// compiler left, and what follows from it. docs/reference/report.md has all fields.
 //
 // Must not know how anything is printed. Any thread.
 #pragma once
@@ -41,11 +41,13 @@ struct MemoryMap {
   }
 };
 
+/// One for each function and memory in which something was planned.
 std::vector<MemoryMap> memoryMapsOf(const llvm::json::Object &report);
 
 /// Of Artifact::report, which the compiler wrote: Internal for anything else.
 StatusOr<llvm::json::Object> parseReport(const std::string &text);
 
+/// What a report is completed with. Borrows all but the texts.
 struct ReportContext {
   std::string module;      // its name
   std::string_view source; // "" or what is no text: left out

@@ -1,4 +1,5 @@
-// What a report comes to: the first lines of `plimsoll explain`, and what a module costs under a policy.
+// What a report comes to: the first lines of `plimsoll explain`, and what a module costs under a
+// policy.
 //
 // Reads the JSON that the compiler leaves, as ExplainReport does. Any thread.
 #pragma once
@@ -35,6 +36,7 @@ struct Cost {
   int64_t allocatorBuffers = 0; // allocations without a place that was planned
 };
 
+/// Of a report as the compiler leaves it.
 Cost costOf(const llvm::json::Object &report);
 
 /// `count` times the same `length` dispatches from `begin` on, such as the layers of a network.
@@ -45,7 +47,8 @@ struct Repetition {
 /// All of `names`, in order, in as few and as long repetitions as are found from left to right.
 std::vector<Repetition> repetitionsIn(const std::vector<std::string> &names);
 
-/// The bytes of a type of the report, "memref<4x?xf32, strided<...>>"; nothing where an extent is open.
+/// The bytes of a type of the report, "memref<4x?xf32, strided<...>>"; nothing where an extent is
+/// open.
 std::optional<int64_t> bytesOf(llvm::StringRef type);
 
 struct SummaryRow {
@@ -53,7 +56,8 @@ struct SummaryRow {
   std::vector<std::string> lines;
 };
 
-/// How many dispatches and bytes, the memory of a call, copies, and what to try. Without a `time` none is known.
+/// How many dispatches and bytes, the memory of a call, copies, and what to try. Without a `time`
+/// none is known.
 std::vector<SummaryRow> summaryOf(const llvm::json::Object &report, const Cost &cost,
                                   const std::string &time = "");
 void printSummary(const std::vector<SummaryRow> &rows, std::ostream &out);

@@ -16,6 +16,7 @@
 
 namespace plim::tools {
 
+/// What a command line says of a module: how it is read, compiled and loaded.
 struct ModuleOptions {
   std::string file;                   // "-": standard input
   std::string target;                 // empty: host-cpu
@@ -41,6 +42,7 @@ struct ModuleOptions {
 /// What of it a load is told. The IR goes to `err`, which must outlive the load.
 LoadOptions loadOptions(const ModuleOptions &options, std::ostream &err);
 
+/// What a command line says of a call, as text.
 struct CallText {
   std::string function;                    // empty: the only public one
   std::vector<std::string> inputs;         // texts of tools/io/ValueText.h, @FILE.npy
@@ -49,25 +51,30 @@ struct CallText {
   std::vector<std::string> pools;          // NAME=BYTES
 };
 
-// What the texts have wrong in themselves, whatever is in the files that they name: InvalidArgument or NotFound. For the
-// program that reads the command line, which is then wrong; all below tell it too.
+// What the texts have wrong in themselves, whatever is in the files that they name: InvalidArgument
+// or NotFound. For the program that reads the command line, which is then wrong; all below tell it
+// too.
 Status checkTarget(const std::string &target, const std::vector<std::string> &overrides);
 Status checkParameter(const std::string &text);
 Status checkPool(const std::string &text);
 
-/// Unavailable, with the reason, where a file cannot be written. Nothing is written: for the time before the work.
+/// Unavailable, with the reason, where a file cannot be written. Nothing is written: for the time
+/// before the work.
 Status checkWritable(const std::string &path);
 
 using PoolPtr = std::shared_ptr<runtime::MemoryPool>;
 
+/// The errors are those of Engine::create().
 StatusOr<std::shared_ptr<Engine>> makeEngine(const ModuleOptions &options,
                                              std::shared_ptr<Profiler> profiler = nullptr);
 /// The module as messages name it.
 std::string moduleName(const ModuleOptions &options);
+/// A module as it was read.
 struct ModuleText {
   std::string text;           // or bytecode, or an artifact
   Parameters parameters = {}; // of a model, which keep their memory
 };
+/// Reads the file, or standard input, and imports a model of another format.
 StatusOr<ModuleText> readModuleText(const ModuleOptions &options);
 /// The text alone.
 StatusOr<std::string> readModule(const ModuleOptions &options);
@@ -79,14 +86,17 @@ loadModule(const ModuleOptions &options, Engine &engine, const LoadOptions &load
 StatusOr<std::shared_ptr<Module>> loadModuleText(const ModuleText &module,
                                                  const ModuleOptions &options, Engine &engine,
                                                  LoadOptions load);
-/// For a file that turns out to be compiled already: InvalidArgument with the names of those options that
-/// say how to compile.
+/// For a file that turns out to be compiled already: InvalidArgument with the names of those
+/// options that say how to compile.
 Status checkPrecompiled(const ModuleOptions &options);
+/// The values that the texts stand for; memory comes from `pool` where a value needs some.
 StatusOr<std::vector<runtime::Value>> readInputs(const CallText &call, const PoolPtr &pool);
 StatusOr<Parameters> readParameters(const CallText &call, const PoolPtr &pool);
 /// Memory for the pools, which `memories` comes to own.
 StatusOr<Pools> makePools(const CallText &call, const PoolPtr &pool,
                           std::vector<runtime::Buffer> &memories);
+/// The function that the call names, or the only public one. NotFound for a name that there is not;
+/// InvalidArgument if the call names none and there are several.
 StatusOr<Function> chooseFunction(const Module &module, const CallText &call);
 /// The text of a tensor of rank 0 is that of a scalar: the signature tells which is meant.
 Status adaptScalars(const jit::FunctionSignature &signature, const PoolPtr &pool,

@@ -1,5 +1,5 @@
-// What `plimsoll run --stats` prints: how long loading and calls took, what they moved, the memory that
-// they needed and which dispatches the time went into.
+// What `plimsoll run --stats` prints: how long loading and calls took, what they moved, the memory
+// that they needed and which dispatches the time went into.
 //
 // Must not know how anything is measured: it puts figures into words.
 #pragma once
@@ -22,9 +22,11 @@ struct RunStatistics {
   std::vector<Profiler::Counter> counters; // those of dispatches are printed
 };
 
-/// The q-quantile of sorted values, 0 < q <= 1: the least that is not exceeded by that part of them.
+/// The q-quantile of sorted values, 0 < q <= 1: the least that is not exceeded by that part of
+/// them.
 double quantileOf(const std::vector<double> &sorted, double q);
 
+/// Prints all of it, for people; the times of several calls by their quantiles.
 void printStatistics(RunStatistics statistics, std::ostream &out);
 
 } // namespace plim::tools

@@ -43,7 +43,8 @@ struct StackDemand {
   bool workersFit = true; // false: a dispatch needs more than a worker has
 };
 
-/// What a checked call needs to turn a fault of generated code into a status. Borrowed for the call.
+/// What a checked call needs to turn a fault of generated code into a status. Borrowed for the
+/// call.
 struct CheckedCall {
   GuardedMemory *memory = nullptr;
   /// What runs, with its location: "net.mlir:3:8: kernel 'saxpy'".
@@ -53,8 +54,8 @@ struct CheckedCall {
   std::span<void *const> variables = {};
 };
 
-/// What a call needs of planned memory, what the caller of the function lends it, and what is known of
-/// its arguments. Memory is borrowed for that time, aligned to PLIM_BUFFER_ALIGNMENT.
+/// What a call needs of planned memory, what the caller of the function lends it, and what is known
+/// of its arguments. Memory is borrowed for that time, aligned to PLIM_BUFFER_ALIGNMENT.
 struct CallMemory {
   uint32_t flags = 0; // plim_context::flags
   /// Null unless faults are looked for.
@@ -62,8 +63,8 @@ struct CallMemory {
   size_t slabBytes = 0;             // 0 when nothing is planned (policy `heap`)
   void *const *pools = nullptr;     // plim_context::pools
   void *const *variables = nullptr; // plim_context::variables
-  /// plim_context::offsets. Without memory for the slab they become negative: code then asks for each
-  /// buffer when it comes to it.
+  /// plim_context::offsets. Without memory for the slab they become negative: code then asks for
+  /// each buffer when it comes to it.
   int64_t *offsets = nullptr;
   size_t offsetCount = 0;
   /// Buffers of the caller's for the results, with their extents; null, or `data` is null, for what
@@ -91,14 +92,18 @@ inline plim_code statusOf(plim_context *context) {
   return std::atomic_ref(context->status).load(std::memory_order_relaxed);
 }
 
-/// What plim_context::call points at. Used by one thread at a time.
+/// What plim_context::call points at. Used by one thread at a time. Generated code gets a copy of
+/// the context, whose `call` is this frame, so that a frame neither moves nor is copied.
 class CallFrame {
 public:
+  /// Borrows the call, which must outlive it.
   CallFrame(CallContext &call, const plim_context &context);
+  /// Gives the scratch back.
   ~CallFrame();
   CallFrame(const CallFrame &) = delete;
   CallFrame &operator=(const CallFrame &) = delete;
 
+  /// The frame that a context of generated code belongs to.
   static CallFrame &of(plim_context *context) { return *static_cast<CallFrame *>(context->call); }
 
   plim_context *context() { return &abi; }
@@ -138,8 +143,8 @@ private:
 class CallContext {
 public:
   /// Takes a slab, with arbitrary contents, from `slabs` unless `memory` has one, and blocks from
-  /// `pool`. All are borrowed and must outlive the call. When no slab can be had the call has failed
-  /// already: run() returns ResourceExhausted without running.
+  /// `pool`. All are borrowed and must outlive the call. When no slab can be had the call has
+  /// failed already: run() returns ResourceExhausted without running.
   CallContext(Executor &executor, MemoryPool &pool, MemoryPool &slabs, const CallMemory &memory);
   /// Gives back everything that is still owned.
   ~CallContext();
@@ -159,8 +164,8 @@ public:
 
   /// Records the first failure of the call; later ones are dropped. `code` must not be 0.
   void latch(plim_code code, std::string_view message);
-  /// Latches StatusCode::Cancelled: ranges not yet started are dropped, and what runs ends when it next looks at
-  /// plim_context::call_status.
+  /// Latches StatusCode::Cancelled: ranges not yet started are dropped, and what runs ends when it
+  /// next looks at plim_context::call_status.
   void cancel() { latch(static_cast<plim_code>(StatusCode::Cancelled), "the call was cancelled"); }
   /// The code of the first failure, 0 while there is none.
   plim_code failed() const { return firstCode.load(std::memory_order_acquire); }
@@ -169,8 +174,8 @@ public:
 
   /// plim_rt_allocate: a block owned by the call; null after latching the reason.
   void *allocate(int64_t rank, const int64_t *sizes, int64_t elementBytes);
-  /// plim_rt_allocate_result: the caller's buffer for that result if there is one and its extents are
-  /// these, which the call does not own; otherwise allocate().
+  /// plim_rt_allocate_result: the caller's buffer for that result if there is one and its extents
+  /// are these, which the call does not own; otherwise allocate().
   void *allocateResult(int64_t index, int64_t rank, const int64_t *sizes, int64_t elementBytes);
   /// plim_rt_release: gives a block of allocate() back; null is ignored.
   void release(void *block);
@@ -194,7 +199,8 @@ private:
   /// The same where faults are looked for.
   plim_code runChecked(plim_function_entry entry, const plim_view *arguments,
                        const plim_view *results);
-  /// Looks for what the function wrote just outside of the block at `block`, which it knows as `what`.
+  /// Looks for what the function wrote just outside of the block at `block`, which it knows as
+  /// `what`.
   void checkSlack(const void *block, const std::string &what);
   /// An area of scratch of the caller's memory; null when all are in use.
   std::byte *takeArea();
@@ -209,8 +215,8 @@ private:
   void *const slab;
   StackDemand demand;
 
-  // The winner of firstCode writes the message, then sets messageReady: readers wait for that. Generated
-  // code reads it too, as plim_context::call_status.
+  // The winner of firstCode writes the message, then sets messageReady: readers wait for that.
+  // Generated code reads it too, as plim_context::call_status.
   std::atomic<plim_code> firstCode{0};
   static_assert(sizeof firstCode == sizeof(plim_code) &&
                 std::atomic<plim_code>::is_always_lock_free);

@@ -12,14 +12,14 @@
 // other classes are given back to the system first, so a pool does not stay full of sizes that no
 // one asks for any more.
 //
-// Callers on several processors would fight for one lock, so there are several *shards*, each with a lock
-// and lists of its own. All threads begin with the first one; one that had to wait for a shard goes on to
-// the next. A released block goes back to the shard it was taken from, whoever releases it: memory that one
-// thread takes and another releases comes back to the first. Large blocks are looked for in all shards
-// before the system is asked.
+// Callers on several processors would fight for one lock, so there are several *shards*, each with
+// a lock and lists of its own. All threads begin with the first one; one that had to wait for a
+// shard goes on to the next. A released block goes back to the shard it was taken from, whoever
+// releases it: memory that one thread takes and another releases comes back to the first. Large
+// blocks are looked for in all shards before the system is asked.
 //
-// With guarded memory every block has pages of its own (GuardedMemory.h), the header is kept with what
-// that knows of the block, and nothing is reused.
+// With guarded memory every block has pages of its own (GuardedMemory.h), the header is kept with
+// what that knows of the block, and nothing is reused.
 //
 // Must not know calls, buffers or threads of the executor. Thread safety: every member may be
 // called from any thread. Nothing here throws.
@@ -49,8 +49,8 @@ struct Allocator {
 };
 
 struct MemoryPoolOptions {
-  /// Free blocks kept for reuse, in bytes of payload; those of threads that allocate at the same time are
-  /// counted in steps (MemoryPoolStatistics::peakBytes).
+  /// Free blocks kept for reuse, in bytes of payload; those of threads that allocate at the same
+  /// time are counted in steps (MemoryPoolStatistics::peakBytes).
   size_t maxKeptBytes = size_t{256} << 20;
   /// Payload bytes taken from the system, in use and kept together; 0: no limit of our own.
   size_t maxSystemBytes = 0;
@@ -67,8 +67,8 @@ struct MemoryPoolOptions {
 /// rounded up to the size class.
 struct MemoryPoolStatistics {
   uint64_t liveBytes = 0; // handed out now
-  /// The most that was handed out. Threads that allocate at the same time tell each other in steps: then it
-  /// may be wrong by 128 KiB for each of them.
+  /// The most that was handed out. Threads that allocate at the same time tell each other in steps:
+  /// then it may be wrong by 128 KiB for each of them.
   uint64_t peakBytes = 0;
   uint64_t keptBytes = 0;   // free, waiting for reuse
   uint64_t allocations = 0; // successful ones
@@ -83,9 +83,10 @@ struct BlockLink {
 
 class MemoryPool {
 public:
+  /// Takes no memory from the options' allocator yet.
   explicit MemoryPool(MemoryPoolOptions options = {});
-  /// Gives the kept blocks back. What blocks that are still handed out need to be released stays until the
-  /// last of them is: see storage().
+  /// Gives the kept blocks back. What blocks that are still handed out need to be released stays
+  /// until the last of them is: see storage().
   ~MemoryPool();
   MemoryPool(const MemoryPool &) = delete;
   MemoryPool &operator=(const MemoryPool &) = delete;
@@ -101,6 +102,7 @@ public:
   /// Gives free blocks back to the system until at most `keepBytes` are kept.
   void trim(size_t keepBytes = 0);
 
+  /// A snapshot: while others allocate, its numbers need not be of one instant.
   MemoryPoolStatistics statistics() const;
   /// The same as there, without the rest: takes no lock.
   uint64_t liveBytes() const;
@@ -112,11 +114,12 @@ public:
   BlockLink *linkOf(void *block) const;
   void *blockOf(BlockLink *link) const;
 
-  /// Where a block goes back to. It lives until the pool is gone and all blocks have been released, so that
-  /// who holds a block need not hold the pool: a reference count that all results share would be the one
-  /// thing that callers fight for.
+  /// Where a block goes back to. It lives until the pool is gone and all blocks have been released,
+  /// so that who holds a block need not hold the pool: a reference count that all results share
+  /// would be the one thing that callers fight for.
   class Storage;
   Storage &storage() const { return *blocks; }
+  /// As release(), for who has the storage and perhaps no pool any more.
   static void releaseTo(Storage &storage, void *block);
   /// Where all its blocks come from; null unless misuse is looked for.
   static GuardedMemory *guardedOf(const Storage &storage);

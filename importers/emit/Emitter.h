@@ -17,9 +17,9 @@
 
 namespace plim::importers {
 
-/// Cheap to copy; of one Emitter. A tensor is in one of several forms, the cheapest that is known:
-/// `data`, `elements`, `splat`, `narrow`, or only the SSA value `name`. Emitter::use() gives any of
-/// them a name.
+/// Of one Emitter; copies stand for the same thing. A tensor is in one of several forms, the
+/// cheapest that is known: `data`, `elements`, `splat`, `narrow`, or only the SSA value `name`.
+/// Emitter::use() gives any of them a name.
 struct Value {
   enum class Kind { None, Tensor, Sequence };
   Kind kind = Kind::None;

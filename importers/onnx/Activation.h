@@ -12,7 +12,7 @@ struct Activation {
   double alpha = 0, beta = 0, gamma = 0;
 };
 
-/// With the numbers that it has if none are given.
+/// The activation of that name, with the numbers that it has if none are given.
 Activation activationOf(const std::string &name);
 
 Scalar applied(Emitter &emit, const Activation &activation, const Scalar &x);

@@ -1,8 +1,10 @@
-// What the function of an operation gets: the operation, its inputs, and the emitter. And the table of these functions.
+// What the function of an operation gets: the operation, its inputs, and the emitter. And the table
+// of these functions.
 //
-// A function reads inputs and attributes, emits, and sets outputs; inputs are tensors, as many as the table says. The importer
-// compares outputs with the types that are written. What is not supported is refused with ImportError; the importer puts
-// the place in front. Functions of one family share a file in operations/.
+// A function reads inputs and attributes, emits, and sets outputs; inputs are tensors, as many as
+// the table says. The importer compares outputs with the types that are written. What is not
+// supported is refused with ImportError; the importer puts the place in front. Functions of one
+// family share a file in operations/.
 #pragma once
 
 #include "importers/emit/Emitter.h"
@@ -102,6 +104,7 @@ const OperationTable &refused();
 const OperationTable &sorting();
 const OperationTable &windows();
 
+/// The entry of an operation by its whole name; null if there is none.
 const OperationEntry *findOperation(const std::string &name);
 
 } // namespace plim::importers::stablehlo

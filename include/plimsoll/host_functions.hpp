@@ -26,7 +26,7 @@ public:
   static Result<HostFunctions> create() {
     return detail::make<HostFunctions, plim_host_functions>(plim_host_functions_create);
   }
-  /// Takes the function over: it lives until neither the set nor a module has it any more. On
+  /// Takes the function over: it lives until no set, engine or module has it any more. On
   /// failure it is destroyed. An empty `signature` is not compared.
   Status add(const std::string &name, HostFunction function,
              plim_host_function_kind kind = PLIM_HOST_THREAD_SAFE,

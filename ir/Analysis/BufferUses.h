@@ -11,6 +11,7 @@ namespace plim::ir {
 /// module that concerns buffers changes.
 class BufferUses {
 public:
+  /// Analyses all functions of the module at once.
   explicit BufferUses(mlir::ModuleOp module);
 
   /// Calls `visit` once for each operand through which an op uses what lies in the memory behind

@@ -1,6 +1,7 @@
-// ArgumentViews: host functions that take the views of their arguments and results (plim_view of engine/abi) as the caller made
-// them, rather than each argument by value: that would live from one end of the function to the other, in a frame with a place
-// for each, and LLVM takes the square of their number for it.
+// ArgumentViews: host functions that take the views of their arguments and results (plim_view of
+// engine/abi) as the caller made them, rather than each argument by value. Values would live from
+// one end of the function to the other, in a frame with a place for each, for which LLVM takes time
+// by the square of their number. A part of plim-lower-runtime.
 #pragma once
 
 #include "ir/Plim/Plim.h"
@@ -23,12 +24,12 @@ public:
     mlir::Value views;
   };
 
-  /// The arguments of a function with a context come from their views, and its results go there, but for those that are
-  /// allocations: who lowers an allocation fills in its view.
+  /// The arguments of a function with a context come from their views, and its results go there,
+  /// but for those that are allocations: who lowers an allocation fills in its view.
   void take(mlir::func::FuncOp function);
 
-  /// An argument, a part of one, or an extent of these, out of its view once more, where `builder` stands; anything else as it
-  /// is. So no argument has to be kept for the calls that need it.
+  /// An argument, a part of one, or an extent of these, out of its view once more, where `builder`
+  /// stands; anything else as it is. So no argument has to be kept for the calls that need it.
   mlir::Value again(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value) const;
 
   /// The result that an allocation is, if it is one.

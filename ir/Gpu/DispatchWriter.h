@@ -36,7 +36,8 @@ struct ProductTile {
   int64_t rows = 0, columns = 0;
   int64_t enough = 1; // tiles for the device to be busy
 };
-/// What a workgroup with matrix units has of an operand of a product, which has one loop in each direction.
+/// What a workgroup with matrix units has of an operand of a product, which has one loop in each
+/// direction.
 struct MatrixOperand {
   const View *view = nullptr;
   AffineMap map;
@@ -50,6 +51,8 @@ struct MatrixOperand {
 };
 constexpr int64_t warpgroupRows = 128, warpgroupColumns = 256; // of a tile on the units of sm_90a
 
+/// One instance writes one dispatch, once. Borrows all that it is given; `kernels` is filled in.
+/// The last `outputs` arguments of the dispatch are destinations.
 class DispatchWriter {
 public:
   DispatchWriter(func::FuncOp dispatch, unsigned outputs, gpu::GPUModuleOp module,
@@ -57,6 +60,7 @@ public:
       : dispatch(dispatch), outputs(outputs), module(module), options(options), kernels(kernels),
         numbers(kernels.numbers), views(numbers) {}
 
+  /// Fails with a diagnostic at the op that no kernel does; the module has some kernels then.
   LogicalResult write();
 
 private:
@@ -68,10 +72,11 @@ private:
   LogicalResult addTemporary(Value memref, MemRefType type, ArrayRef<Number> sizes);
   LogicalResult writeConstant(memref::GetGlobalOp op);
   KernelWriter begin(Location loc) const;
-  /// Notes what the kernel has done to arguments since the last time. `overwritten`: views that have new elements
-  /// everywhere.
+  /// Notes what the kernel has done to arguments since the last time. `overwritten`: views that
+  /// have new elements everywhere.
   void noteAccesses(KernelWriter &kernel, ArrayRef<const View *> overwritten);
-  /// The same, and the end of the kernel. `iterations`: of its loops, for one of the positions that workgroups share.
+  /// The same, and the end of the kernel. `iterations`: of its loops, for one of the positions that
+  /// workgroups share.
   void end(KernelWriter kernel, Number workgroups, ArrayRef<const View *> overwritten,
            Number iterations);
   Number workgroupsOf(Number invocations) const;
@@ -90,20 +95,21 @@ private:
 
   // LinalgKernels.cpp: an op of linalg.
 
-  /// Extents that operands of one op give to a loop are equal: numbers of them that are written otherwise.
+  /// Extents that operands of one op give to a loop are equal: numbers of them that are written
+  /// otherwise.
   Number sameAs(Number number) const;
   /// Notes that two numbers are equal, and gives one for both.
   Number unify(Number a, Number b);
   LogicalResult loopsOf(linalg::LinalgOp op, Loops &loops);
   SmallVector<Value> indicesOf(AffineMap map, ArrayRef<Value> positions, KernelWriter &kernel);
-  /// One run of the body at `positions` of the loops, on `accumulators` in place of what results are. `known` may have
-  /// elements of operands already.
+  /// One run of the body at `positions` of the loops, on `accumulators` in place of what results
+  /// are. `known` may have elements of operands already.
   FailureOr<SmallVector<Value>> writeBody(linalg::LinalgOp op, ArrayRef<Value> positions,
                                           ArrayRef<Value> accumulators, KernelWriter &kernel,
                                           IRMapping known);
   static Operation *parentOf(Value value);
-  /// Replaces what only the dispatch knows in a copied op: positions, and loads of its buffers. Its results are
-  /// `lastResults` then.
+  /// Replaces what only the dispatch knows in a copied op: positions, and loads of its buffers. Its
+  /// results are `lastResults` then.
   LogicalResult finishCopy(Operation *copy, ArrayRef<Value> positions, KernelWriter &kernel);
   LogicalResult writeLinalg(linalg::LinalgOp op);
   /// What no kernel needs to write any more once `op` has, and the views that it has overwritten.
@@ -114,8 +120,9 @@ private:
   /// What results begin with: a fill that waits, or what memory holds.
   LogicalResult beginnings(linalg::LinalgOp op, ArrayRef<Value> positions, KernelWriter &kernel,
                            SmallVectorImpl<Value> &values);
-  /// The same for `count` elements of a tile, of an op with one result. `moveTo` changes what `positions` refers to, so that it
-  /// is the element's, and returns whether it is there; one that is not begins with zero.
+  /// The same for `count` elements of a tile, of an op with one result. `moveTo` changes what
+  /// `positions` refers to, so that it is the element's, and returns whether it is there; one that
+  /// is not begins with zero.
   FailureOr<SmallVector<Value>> beginningsOfTile(linalg::LinalgOp op, int64_t count,
                                                  ArrayRef<Value> positions,
                                                  llvm::function_ref<Value(int64_t)> moveTo,
@@ -127,7 +134,8 @@ private:
   /// One element of each result, by one invocation.
   LogicalResult writeElement(linalg::LinalgOp op, const Loops &loops, Value position,
                              KernelWriter &kernel);
-  /// Shall a workgroup compute an element together? `combiners`: what folds two accumulators of each result.
+  /// Shall a workgroup compute an element together? `combiners`: what folds two accumulators of
+  /// each result.
   bool matchSharedReduction(linalg::LinalgOp op, const Loops &loops,
                             SmallVectorImpl<Operation *> &combiners);
   /// Does it give the same in whatever order?
@@ -153,8 +161,8 @@ private:
   std::optional<Product> matchProduct(linalg::LinalgOp op, const Loops &loops);
   /// A kernel for each size of tiles: those of the largest run if there are enough for the device.
   LogicalResult writeProduct(linalg::LinalgOp op, const Loops &loops, const Product &product);
-  /// Is the op all that uses the product which waits alone, element by element, so that the kernel of that can do it with what
-  /// it has in registers?
+  /// Is the op all that uses the product which waits alone, element by element, so that the kernel
+  /// of that can do it with what it has in registers?
   bool joinsProduct(linalg::LinalgOp op);
   /// Where the op has the elements of the product.
   AffineMap sumsMap(linalg::LinalgOp op, const View *sums);
@@ -171,20 +179,23 @@ private:
   // MatrixKernels.cpp: products on matrix units.
 
   bool isForMatrixUnits(linalg::LinalgOp op, const Product &product);
-  /// Zero in a launch where pieces of 16 bytes, of 16-bit elements along dimension `inner`, are at multiples of their size.
+  /// Zero in a launch where pieces of 16 bytes, of 16-bit elements along dimension `inner`, are at
+  /// multiples of their size.
   Number misalignment(const View &view, unsigned inner);
   /// `tile`: its number among those of `side` rows or columns.
   MatrixOperand matrixOperand(linalg::LinalgOp op, const Loops &loops, const Product &product,
                               OpOperand *operand, Value tile, int64_t side, int64_t stagesElements,
                               KernelWriter &kernel);
-  /// Copies a slice of `slice` by `side`, which begins at depth `begin`, to workgroup memory: by `copyPieces` where the operand
-  /// is aligned, otherwise element by element. `place`: of a row and a column, as they are in memory of the operand. What is
-  /// outside of the operand is zero. `indices`: of the operand at (across, depth).
+  /// Copies a slice of `slice` by `side`, which begins at depth `begin`, to workgroup memory: by
+  /// `copyPieces` where the operand is aligned, otherwise element by element. `place`: of a row and
+  /// a column, as they are in memory of the operand. What is outside of the operand is zero.
+  /// `indices`: of the operand at (across, depth).
   static void copySlice(const MatrixOperand &operand, Value begin, int64_t slice, Value depth,
                         llvm::function_ref<SmallVector<Value>(Value, Value)> indices,
                         llvm::function_ref<Value(Value, Value)> place,
                         llvm::function_ref<void()> copyPieces, KernelWriter &kernel);
-  /// Does the view begin at a multiple of 16 bytes in memory? An argument may be a slice of what an earlier launch has left.
+  /// Does the view begin at a multiple of 16 bytes in memory? An argument may be a slice of what an
+  /// earlier launch has left.
   static Value isAtPiece(const View &view, KernelWriter &kernel);
   /// `side`: of a square tile, 128 or 64.
   LogicalResult writeMatrixTile(linalg::LinalgOp op, const Loops &loops, const Product &product,

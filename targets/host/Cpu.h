@@ -26,6 +26,7 @@ FeatureMap readFeatures(const std::vector<int> &cpus);
 /// True where both are true; a name that one side lacks is false.
 FeatureMap intersectFeatures(const FeatureMap &a, const FeatureMap &b);
 
+/// False for a name that is not there.
 bool hasFeature(const FeatureMap &features, const std::string &name);
 
 // By instruction set.
@@ -39,8 +40,8 @@ std::string chooseTuneCpu(const FeatureMap &features);
 /// The widest vectors worth using.
 int64_t chooseVectorBits(const FeatureMap &features);
 
-/// Makes false what needs register state that the kernel gives to no process (AMX tiles). Whether this
-/// one gets it says requestTiles().
+/// Makes false what needs register state that the kernel gives to no process (AMX tiles). Whether
+/// this one gets it says requestTiles().
 void dropUnsupportedState(FeatureMap &features);
 
 } // namespace plim::targets::host
