@@ -63,8 +63,9 @@ Status readSource(const plim_engine *engine, const void *source, size_t size, co
   return readOptions(options, given, out);
 }
 
-/// A model is imported; its parameters are those that `options` gives no others for, and may lie in what `owner` keeps. Without
-/// one nothing changes.
+/// The source itself, or the text of what is imported if it is a model. The weights of a model
+/// become parameters of `options`, unless there are some of the same name already; they may lie in
+/// memory that `owner` keeps.
 StatusOr<std::string_view> importIfModel(std::string_view source, const std::string &name,
                                          const std::shared_ptr<const void> &owner,
                                          importers::ImportedSource &imported,

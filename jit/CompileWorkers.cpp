@@ -42,7 +42,8 @@ constexpr std::chrono::milliseconds stopGrace{100};
 /// Of what a worker writes to its standard error.
 constexpr size_t tailBytes = 2048;
 
-/// The same file under a number that the worker has no other use for: a host without standard streams gets theirs.
+/// The same file under a number that the worker has no other use for: a host without standard
+/// streams gets theirs.
 Descriptor movedUp(const Descriptor &descriptor) {
   return Descriptor(::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, workerSocket + 1));
 }
@@ -113,8 +114,9 @@ private:
                             "' cannot be started: " + std::strerror(error));
   }
 
-  /// The process that is started ends at once: the worker is its child, so that the host never has to wait for it, and
-  /// its handler of SIGCHLD, or whatever waits for all children, meets no process that it does not know of.
+  /// The process that is started ends at once: the worker is its child, so that the host never has
+  /// to wait for it, and its handler of SIGCHLD, or whatever waits for all children, meets no
+  /// process that it does not know of.
   int spawn(const std::string &program, int other, int64_t memoryBytes) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -296,7 +298,8 @@ private:
     }
   }
 
-  /// What it said before it ended is what is wrong with the text; else there is what it was about.
+  /// If the compiler had said an error before it ended, that is what is wrong with the text.
+  /// Otherwise the status names what the compiler was doing.
   Status crash(const Received &received) {
     const StatusOr<std::string> words = received.text();
     const Status last = words.ok() ? failureFromJson(StatusCode::Internal, *words) : okStatus();
@@ -349,9 +352,10 @@ std::string_view firstLines(std::string_view text, size_t count) {
   return text.substr(0, end);
 }
 
-/// The last line of the shortest beginning of a text that ends the parser as all of it does, as a place; of line 0 if that
-/// is not found within `most`. A beginning is an ordinary error unless it has what ends the parser, so that halving what
-/// it may be leads there. `isUsable` as in Conversation.
+/// The last line of the shortest beginning of a text that ends the parser as all of it does, as a
+/// place; of line 0 if that is not found within `most`. A beginning is an ordinary error unless it
+/// has what ends the parser, so that halving what it may be leads there. `isUsable` as in
+/// Conversation.
 Diagnostic whereParserEnds(Worker &worker, std::string_view source, std::string_view sourceName,
                            const targets::TargetDescription &target, const CompileOptions &options,
                            const WorkerOptions &limits, std::chrono::nanoseconds most,
@@ -591,8 +595,8 @@ StatusOr<Artifact> CompileWorkers::compileThere(std::string_view source,
   PLIM_ASSIGN_OR_RETURN(Payload payload, payloadFor(source, request));
 
   CompileTimes unused;
-  // One that has ended since it was used last is found out by asking it: all that rest may have, and the first that is
-  // started, when somebody ends them.
+  // One that has ended since it was used last is found out by asking it: all that rest may have,
+  // and the first that is started, when somebody ends them.
   for (int started = 0;;) {
     PLIM_RETURN_IF_ERROR(pool->enter(options.stop, patience));
     std::unique_ptr<Worker> usable;

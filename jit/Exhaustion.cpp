@@ -27,10 +27,11 @@ _Unwind_Reason_Code isCatch(_Unwind_Context *context, void *found) {
   return _URC_END_OF_STACK;
 }
 
-/// Leaves the job of the innermost catchExhaustion(). By an exception, so that our own frames let go of what they hold. But
-/// functions that put arguments of calls on the stack, without saying so in their unwind tables as upstream's libraries
-/// are compiled, are the end of what an unwinder sees, and an exception would end the process: those are jumped over, and
-/// all between with them.
+/// Leaves the job of the innermost catchExhaustion(), by an exception, so that our own frames
+/// release what they own. But some functions put arguments of calls on the stack, and as upstream's
+/// libraries are compiled their unwind tables do not say so. An unwinder sees nothing beyond such a
+/// frame, and an exception would end the process. These frames are jumped over, and all between
+/// with them.
 [[noreturn]] void leave() {
   bool canUnwind = false;
   _Unwind_Backtrace(isCatch, &canUnwind);
@@ -64,8 +65,8 @@ void *orLeave(void *memory) {
   return memory;
 }
 
-/// glibc opens the unwinder when its own frames, as that of pthread_once(), are first unwound, and ends the process if it has
-/// no memory for that. So it is made to before; false if it cannot.
+/// glibc opens the unwinder when its own frames, as that of pthread_once(), are first unwound, and
+/// ends the process if it has no memory for that. So it is made to before; false if it cannot.
 bool canUnwindGlibc() {
   static std::atomic<bool> isOpen = false;
   void *frame = nullptr;
@@ -88,9 +89,10 @@ void *run(void *argument) {
 
 } // namespace
 
-// MLIR does not look at what malloc() gives it for the interfaces of operations, nor at what calloc() gives where its
-// compiler has made one of both calls. Libraries with MLIR inside are linked with --wrap for the two, so that it asks here;
-// elsewhere nobody does, and there is nothing behind the __real ones.
+// MLIR does not check whether malloc() gave it memory for the interfaces of operations, nor
+// calloc(), which its compiler makes of a malloc() and a memset(). Libraries with MLIR inside are
+// linked with --wrap for the two, so that MLIR asks here. In other libraries nobody asks here, and
+// there is nothing behind the __real ones.
 extern "C" {
 [[gnu::weak]] void *__real_malloc(size_t bytes);
 [[gnu::weak]] void *__real_calloc(size_t count, size_t bytes);

@@ -11,7 +11,7 @@ namespace {
 
 /// More than all that is not pinned together: values are at most 1.
 constexpr double pinned = 1e9;
-/// A node counts once more for so many parts that it looks at.
+/// A step counts as one node, and one more for every so many parts that it looks at.
 constexpr uint64_t partsPerNode = 256;
 
 } // namespace

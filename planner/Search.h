@@ -27,7 +27,8 @@ struct Strategy {
   uint64_t noise = 0; // seed of a perturbation of the order; 0: none
 };
 
-/// A node counts once more for so many sections of boxes that it looks at.
+/// A decision counts as one node, and one more for every so many sections of boxes that it looks
+/// at.
 constexpr uint64_t sectionsPerNode = 2048;
 
 /// Found: there is a packing. Exhausted: the search has tried everything. Stopped: it may go on.

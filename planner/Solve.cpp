@@ -162,7 +162,8 @@ private:
     return pools;
   }
 
-  /// All that may be in that pool, the others in the one they prefer.
+  /// All items that may be in the favourite pool are there, the others in the pool that they
+  /// prefer.
   State assignTo(const Model &model, uint32_t favourite) const {
     State state;
     state.pools.resize(problem.pools.size());
@@ -318,7 +319,7 @@ private:
     return peak;
   }
 
-  /// A pool that holds what cannot be together counts as one that lacks everything.
+  /// A pool whose pinned items cannot be together counts as one that lacks everything.
   Cost costOf(const State &state) const {
     double missing = 0, weighted = 0, peaks = 0;
     for (uint32_t pool = 0; pool < state.pools.size(); ++pool) {

@@ -208,8 +208,8 @@ void printStack(const Object &stack, std::ostream &out) {
   writeTable(out, rows);
 }
 
-/// A line for each buffer, lowest first: its place, its life as a bar, and whether it is one of those
-/// that make the memory as large as it is.
+/// A line for each buffer, lowest first: its place, its lifetime as a bar, and a mark if it is live
+/// at the time when most bytes are.
 void printMap(const MemoryMap &map, std::ostream &out) {
   constexpr int64_t width = 32;
   out << map.name << ": " << map.peak << " bytes; " << map.lowerBound

@@ -15,7 +15,7 @@ namespace {
 using llvm::json::Array;
 using llvm::json::Object;
 
-/// Of a source: longer lines hold constants, and what comes behind so many is not read by people.
+/// Limits of a source that is shown: longer lines hold constants, and nobody reads more lines.
 constexpr size_t longestLine = 400, mostLines = 20000;
 
 Object toJson(const MemoryMap &map) {

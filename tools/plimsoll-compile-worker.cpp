@@ -1,10 +1,13 @@
-// plimsoll-compile-worker: compiles for a host that wants to survive what it compiles (jit/CompileWorkers.h).
+// plimsoll-compile-worker: compiles for a host that wants to survive what it compiles
+// (jit/CompileWorkers.h).
 //
-// Three processes in a row. The first one ends at once, so that the host has no child to wait for. The second one keeps
-// the libraries loaded and does nothing but wait for the third, which compiles: when that dies it says so, and makes
-// another one. The third ends when the host closes the socket or ends itself.
+// Three processes in a row. The first one ends at once, so that the host has no child to wait for.
+// The second one keeps the libraries loaded and does nothing but wait for the third, which
+// compiles: when that dies it says so, and makes another one. The third ends when the host closes
+// the socket or ends itself.
 //
-// plimsoll-compile-worker MEMORY: bytes of address space, 0 for no limit. The socket is descriptor 3.
+// plimsoll-compile-worker MEMORY: bytes of address space, 0 for no limit. The socket is descriptor
+// 3.
 
 #include "jit/Compiler.h"
 #include "jit/WorkerProtocol.h"
@@ -69,7 +72,8 @@ private:
   char file[512] = {}, message[1024] = {};
 };
 
-/// Of the process that compiles, shared with the one that waits for it.
+/// The last words of the process that compiles, in memory that it shares with the process that
+/// waits for it.
 struct LastWords {
   std::atomic<bool> isBusy = false; // is it at work?
   std::mutex mutex;                 // of who writes
@@ -122,7 +126,8 @@ void runJobs(unsigned threads, size_t count, const std::function<void(size_t)> &
     other.join();
 }
 
-/// The compilation that runs. The thread of the socket starts it, stops it, and brings answers of devices.
+/// The compilation that runs. The thread of the socket starts it, stops it, and brings answers of
+/// devices.
 class Job {
 public:
   Job(SharedBytes payload, size_t sourceBytes)
@@ -245,7 +250,8 @@ private:
   std::thread thread; // last: it uses the rest
 };
 
-/// Stacks do not depend on what the host's are limited to, and a file that is too large is an error.
+/// Stacks do not depend on what the host's are limited to, and a file that is too large is an
+/// error.
 void leaveLimitsOfTheHost() {
   pthread_attr_t attributes;
   if (::pthread_attr_init(&attributes) == 0) {

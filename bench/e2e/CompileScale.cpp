@@ -1,9 +1,10 @@
 // How the time of a load grows with what is loaded.
 //
-// Each family of modules is loaded at a quarter, half and all of its largest size, without a cache. Counters, medians over the
-// rounds: "quarter_ms", "half_ms" and "ms" of the three; "exponent", the binary logarithm of what the last doubling costs (1 is
-// linear, 2 the square); "each_us", the time of all of it by its size. "aim" is what the exponent is not to exceed. Time of an
-// iteration is the load of the largest.
+// Each family of modules is loaded at a quarter, half and all of its largest size, without a cache.
+// Counters, medians over the rounds: "quarter_ms", "half_ms" and "ms" of the three; "exponent", the
+// binary logarithm of what the last doubling costs (1 is linear, 2 the square); "each_us", the time
+// of all of it by its size. "aim" is what the exponent is not to exceed. Time of an iteration is
+// the load of the largest.
 
 #include "bench/harness/Contest.h"
 #include "bench/harness/Main.h"
@@ -34,7 +35,8 @@ std::string matrix(int64_t rows, int64_t columns) {
   return "tensor<" + s(rows) + "x" + s(columns) + "xf32>";
 }
 
-/// A product of [8, depth] by [depth, columns] into a value called `result`, and what it needs; `id` makes its names unique.
+/// A product of [8, depth] by [depth, columns] into a value called `result`, and what it needs;
+/// `id` makes its names unique.
 std::string product(const std::string &left, const std::string &right, int64_t depth,
                     int64_t columns, const std::string &result, const std::string &id) {
   const std::string type = matrix(8, columns);
@@ -179,7 +181,8 @@ std::string nestedLoops(int64_t n) {
          "return %r0 : " + type + "\n}\n";
 }
 
-/// One behind the other in another one, each of what the one before it left.
+/// `n` loops one behind the other, in the body of another loop. Each goes on with the result of the
+/// loop before it.
 std::string loopsInLoop(int64_t n) {
   const std::string type = "tensor<16xf32>";
   return "func.func @main(%x: " + type + ", %n: index) -> " + type +

@@ -1,10 +1,10 @@
 // What it gains to run independent dispatches at once.
 //
-// `count` products of small matrices, each one workgroup, in one function, which runs them as one
-// group; beside it as many calls of a function with one of them ("in_order"): the same dispatches,
-// one after the other, plus a call each, some 100 ns (micro/CallOverhead). "vs_in_order" is at most
-// the number of threads, and 1.5 for three products on two. With one thread it shows what the group
-// itself costs.
+// A function has `count` products of small matrices, each one workgroup, and runs them as one
+// group. Beside it as many calls of a function with one product are made ("in_order"): the same
+// dispatches, one after the other, plus a call each, some 100 ns (micro/CallOverhead).
+// "vs_in_order" is at most the number of threads, and 1.5 for three products on two. With one
+// thread it shows what the group itself costs.
 
 #include "bench/e2e/Modules.h"
 #include "bench/harness/Contest.h"

@@ -1,13 +1,15 @@
 // Convolutions of networks that are in use beside oneDNN, and the machine's multiply-add peak.
 //
-// All get the same memory, dense, images with the border that their windows touch, and the same number of threads, and write
-// a result that is there. Ours is a module whose filter is a constant, as in a network, and "argument" the same with one that is given to
-// each call; oneDNN runs with the filter as it lies, with one that it packed before the clock ran, and with images
-// and results that it reorders in each run too, where it has kernels for that.
-// Elements drawn at random are checked against sums in f64, of ours and of the peers. Work is two operations for each
-// product.
+// All get the same number of threads and the same dense memory: images with the border that their
+// windows touch, and a result that is there already. Plimsoll runs a module whose filter is a
+// constant, as in a network; "argument" is the same with a filter that is given to each call.
+// oneDNN runs with the filter as it lies, with a filter that it packed before the clock ran, and,
+// where it has kernels for that, with images and results that it reorders in each run. Elements
+// drawn at random are checked against sums in f64, of ours and of the peers. Work is two operations
+// for each product.
 //
-// Counters beside those of Contest: best, our speed by that of the fastest peer, median over the rounds.
+// Counters beside those of Contest: best, our speed by that of the fastest peer, median over the
+// rounds.
 
 #include "bench/harness/Contest.h"
 #include "bench/harness/Main.h"
@@ -40,8 +42,8 @@ std::string typeOf(const std::vector<int64_t> &shape, ElementType element) {
   return text + std::string(runtime::elementTypeName(element)) + ">";
 }
 
-/// @main(image, filter, result), or @main(image) with @filter as a parameter, with the maps of linalg: loops have the letters of their
-/// dimensions, those of the window capital ones.
+/// @main(image, filter, result), or @main(image) with @filter as a parameter, with the maps of
+/// linalg: loops have the letters of their dimensions, those of the window capital ones.
 std::string moduleOf(const Convolution &c, bool isConstant) {
   auto indices = [&](const std::string &letters, char of) {
     std::string text;

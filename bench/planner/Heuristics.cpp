@@ -50,7 +50,7 @@ std::vector<double> weightsOf(const Problem &problem, Rule rule) {
   std::vector<double> weights;
   for (const Buffer &buffer : problem.buffers) {
     auto [lower, upper] = buffer.lifetime[0];
-    // Those that begin before its end, less those that end before it begins.
+    // Buffers that begin before its end, less buffers that end before it begins.
     auto conflicts = (std::lower_bound(lowers.begin(), lowers.end(), upper) - lowers.begin()) -
                      (std::upper_bound(uppers.begin(), uppers.end(), lower) - uppers.begin());
     double duration = double(upper) - double(lower), size = double(buffer.bytes);

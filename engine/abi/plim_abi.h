@@ -1,8 +1,8 @@
 /* The binary contract between generated code and the runtime.
  *
  * Plain C, nothing but <stdint.h> and <stddef.h>: generated code is compiled against these offsets
- * (ir/Conversion mirrors them), so a change of any of them is a change of PLIM_ABI_VERSION, which is
- * part of every artifact and of every cache key.
+ * (ir/Conversion mirrors them), so a change of any of them is a change of PLIM_ABI_VERSION, which
+ * is part of every artifact and of every cache key.
  *
  * Who calls whom:
  *
@@ -58,8 +58,8 @@ typedef int32_t plim_code;
  *                               failure elsewhere or a stop sets it at any time, so it is read atomically:
  *                               long loops look at it, copy what they find to `status`, and end
  *
- * The raw pointer of a kernel runs without a call: with a constant context whose `call` is null, which
- * only plim_rt_fail and plim_rt_dispatch take.
+ * The raw pointer of a kernel runs without a call: with a constant context whose `call` is null,
+ * which only plim_rt_fail and plim_rt_dispatch take.
  */
 typedef struct plim_context {
   uint32_t magic;
@@ -88,13 +88,13 @@ PLIM_STATIC_ASSERT(sizeof(plim_context) == 72, "mirrored by ir/Conversion");
 
 /* One argument or result of a function.
  *
- * A tensor or memref: `data` points at element 0, `sizes` holds one extent per dimension. i1 elements
- * take one byte each, 0 or 1. index is 64 bits. Elements lie densely in row-major order, except in an
- * argument whose type has a strided layout: there `strides` holds, per dimension, the distance of
- * neighbours in elements. A layout with offset is one with offset 0 at another `data`.
- * A scalar: `data` points at the value (i1 as one byte), `sizes` may be null.
- * For a result, `sizes` has room for the rank and `data` for a scalar; a tensor's `data` and `sizes`
- * are set by the callee, and the memory, taken with plim_rt_allocate, passes to the caller.
+ * A tensor or memref: `data` points at element 0, `sizes` holds one extent per dimension. i1
+ * elements take one byte each, 0 or 1. index is 64 bits. Elements lie densely in row-major order,
+ * except in an argument whose type has a strided layout: there `strides` holds, per dimension, the
+ * distance of neighbours in elements. A layout with offset is one with offset 0 at another `data`.
+ * A scalar: `data` points at the value (i1 as one byte), `sizes` may be null. For a result, `sizes`
+ * has room for the rank and `data` for a scalar; a tensor's `data` and `sizes` are set by the
+ * callee, and the memory, taken with plim_rt_allocate, passes to the caller.
  *
  *   offset  field
  *        0  data
@@ -116,14 +116,14 @@ typedef plim_code (*plim_function_entry)(plim_context *context, const plim_view 
  * first, whether or not the declaration shows it, and `user` as it was registered; then a view for
  * each argument and result of the declaration without the context. A tensor result has its memory
  * already: `data` is where to write it, and `sizes` say how large it is; one that an argument is
- * donated to is the same memory as that argument. One whose declaration leaves an extent open, and that
- * no argument is donated to, has none: its `data` is null, and open extents are -1, until
+ * donated to is the same memory as that argument. One whose declaration leaves an extent open, and
+ * that no argument is donated to, has none: its `data` is null, and open extents are -1, until
  * plim_rt_make_result makes it, which it must. Results of scalars are zero until they are written.
  * The views, and the memory they point at, are the callee's for the call only. Of the memory of the
- * module it touches only what it gets, and only as the declaration says.
- * Returns 0, or a plim_code that fails the call; plim_rt_fail may say why before that.
- * It must neither throw nor longjmp out, and leave the floating-point environment as it is: the
- * default one. It runs on whatever thread runs the host code of the call, with PLIM_HOST_STACK bytes of stack. */
+ * module it touches only what it gets, and only as the declaration says. Returns 0, or a plim_code
+ * that fails the call; plim_rt_fail may say why before that. It must neither throw nor longjmp out,
+ * and leave the floating-point environment as it is: the default one. It runs on whatever thread
+ * runs the host code of the call, with PLIM_HOST_STACK bytes of stack. */
 typedef plim_code (*plim_host_function)(plim_context *context, void *user,
                                         const plim_view *arguments, const plim_view *results);
 
@@ -133,17 +133,17 @@ typedef plim_code (*plim_host_function)(plim_context *context, void *user,
 /* What a declaration is bound to when the module is linked; the runtime's, opaque to generated code. */
 typedef struct plim_external plim_external;
 
-/* Runs the workgroups [begin, end) of one dispatch.
- * bindings: one base pointer per buffer binding; scalars: one 64-bit word per scalar operand, in
- * order (floats and narrow integers in the low bits), then one per dynamic extent of the bindings. */
+/* Runs the workgroups [begin, end) of one dispatch. bindings: one base pointer per buffer binding;
+ * scalars: one 64-bit word per scalar operand, in order (floats and narrow integers in the low
+ * bits), then one per dynamic extent of the bindings. */
 typedef plim_code (*plim_dispatch_entry)(plim_context *context, void *const *bindings,
                                          const int64_t *scalars, int64_t begin, int64_t end);
 
 /* How many workgroups the dispatch has for these scalars. Pure; never negative. */
 typedef int64_t (*plim_workgroup_count)(const int64_t *scalars);
 
-/* How many bytes the bindings of the dispatch hold for these scalars, what it reads and what it writes
- * counted together. Pure; never negative. */
+/* How many bytes the bindings of the dispatch hold for these scalars, both those that it reads and
+ * those that it writes. Pure; never negative. */
 typedef int64_t (*plim_byte_count)(const int64_t *scalars);
 
 /* What a dispatch does to a binding: bits. */
@@ -214,9 +214,9 @@ PLIM_STATIC_ASSERT(sizeof(plim_schedule) == 16, "mirrored by ir/Conversion");
 plim_code plim_rt_dispatch(plim_context *context, const plim_dispatch *dispatch,
                            void *const *bindings, const int64_t *scalars);
 
-/* Runs the launches of a schedule to their end. Those of which none waits for the other, directly or
- * through others, run in any order and at the same time: neither may write what the other one reads or
- * writes. When one fails, those not yet started are dropped. Host code, any thread. */
+/* Runs the launches of a schedule to their end. Those of which none waits for the other, directly
+ * or through others, run in any order and at the same time: neither may write what the other one
+ * reads or writes. When one fails, those not yet started are dropped. Host code, any thread. */
 plim_code plim_rt_schedule(plim_context *context, const plim_schedule *schedule,
                            const plim_launch *launches);
 
@@ -242,31 +242,32 @@ void *plim_rt_scratch(plim_context *context, int64_t bytes);
  * NUL-terminated, located message, unless the stack has room for another turn. */
 plim_code plim_rt_recurse(plim_context *context, const char *message);
 
-/* Stack that a call with recursion gets for it, in bytes, beside what one turn of it needs. */
+/* Stack for recursion, in bytes: a call that may recurse asks for so much beside what one turn
+ * needs. */
 #define PLIM_RECURSION_STACK (1 << 20)
 
 /* Calls a function of the host application from the source at `location`, NUL-terminated
- * "file:line:column: ". Memory of results that the function makes is the caller's, as if it had taken it with
- * plim_rt_allocate. */
+ * "file:line:column: ". Memory of results that the function makes is the caller's, as if it had
+ * taken it with plim_rt_allocate. */
 plim_code plim_rt_call(plim_context *context, const plim_external *external, const char *location,
                        const plim_view *arguments, plim_view *results);
 
-/* Runs a dispatch on the device of the host application that it is compiled for: the same way, in the
- * entry of the dispatch, on any thread. */
+/* Runs a dispatch on the device of the host application that it is compiled for: the same way, in
+ * the entry of the dispatch, on any thread. */
 plim_code plim_rt_launch(plim_context *context, const plim_external *external, const char *location,
                          const plim_view *arguments, plim_view *results);
 
 /* Stack that a device may use for a launch, in bytes. */
 #define PLIM_DEVICE_STACK (128 << 10)
 
-/* For host functions: memory for the tensor result at position `index`, one that has none yet, with one
- * extent for each dimension in `sizes`. Uninitialised, aligned to PLIM_BUFFER_ALIGNMENT; the result's view has
- * both from then on. Null if it is no such result, if an extent is negative or not the declared one, or
- * without memory; the call has failed then. */
+/* For host functions: memory for the tensor result at position `index`, one that has none yet, with
+ * one extent for each dimension in `sizes`. Uninitialised, aligned to PLIM_BUFFER_ALIGNMENT; the
+ * result's view has both from then on. Null if it is no such result, if an extent is negative or
+ * not the declared one, or without memory; the call has failed then. */
 void *plim_rt_make_result(plim_context *context, int64_t index, const int64_t *sizes);
 
-/* Latches a failure with a NUL-terminated, located message. Always returns `code`. Without a call nobody
- * is told. */
+/* Latches a failure with a NUL-terminated, located message. Always returns `code`. Without a call
+ * nobody is told. */
 plim_code plim_rt_fail(plim_context *context, plim_code code, const char *message);
 
 /* Latches the failure of an assertion, with a message in which {0}, {1}, ... stand

@@ -81,7 +81,8 @@ struct Executor::Arena {
       own.emplace(slots, reserved);
   }
 
-  /// Runs job() on the calling thread, isolated from other tasks, where workers find what it spawns.
+  /// Runs job() on the calling thread, isolated from other tasks, where workers find what it
+  /// spawns.
   template <typename JobT> void execute(JobT &&job) {
     auto isolated = [&]() PLIM_NO_TSAN { tbb::this_task_arena::isolate(job); };
     own ? own->execute(isolated) : isolated();
@@ -104,11 +105,11 @@ struct Executor::Arena {
   const pid_t process;
 };
 
-/// Tasks that no thread has come to yet. Workers are sent to it while it has some, never more than there are;
-/// each stays until nothing is left.
+/// Tasks that no thread has come to yet. Workers are sent to it while it has some, never more than
+/// there are; each stays until nothing is left.
 ///
-/// It lives until the executor and all workers that were sent are done with it. (They hold it by a bare
-/// pointer: ThreadSanitizer does not see how oneTBB hands over what a task captures.)
+/// It lives until the executor and all workers that were sent are done with it. (They hold it by a
+/// bare pointer: ThreadSanitizer does not see how oneTBB hands over what a task captures.)
 class Executor::TaskQueue {
 public:
   explicit TaskQueue(int workers) : maxSent(workers) {}
@@ -136,7 +137,8 @@ public:
     return true;
   }
 
-  /// No worker could be sent. Where this thread works off the queue already it will come to all there is.
+  /// No worker could be sent. Where this thread works off the queue already it will come to all
+  /// there is.
   void workInstead() noexcept {
     if (current != this)
       return work();
@@ -172,7 +174,8 @@ private:
     return {};
   }
 
-  // Which one this thread works off, and whether it has not yet promised to run what its task submits.
+  // The queue that this thread works off, and whether the thread may still promise to run a task
+  // that its own task submits.
   static thread_local const TaskQueue *current;
   static thread_local bool isFree;
 
@@ -279,7 +282,7 @@ plim_code Executor::run(plim_context *context, std::span<const plim_launch> laun
   if (!call.checked()) [[likely]] {
     runLaunches(frame, launches, predecessors);
   } else {
-    // One by one, so that what only one of them writes is protected while others run.
+    // Dispatch by dispatch: memory that only one of them writes is protected while the others run.
     for (const plim_launch &each : launches) {
       const Launch launch(each);
       launch.countAccesses(call, true);

@@ -38,7 +38,7 @@ FaultPause::~FaultPause() { FaultGuard::current = paused; }
 struct FaultHandler {
   const int signal;
   struct sigaction before = {};
-  /// One that the host put on top of ours, which it may call.
+  /// A handler that the host put on top of ours, and that may call ours.
   struct sigaction cover = {};
   bool isCovered = false;
 

@@ -3,10 +3,10 @@
 //   FaultHandlers handlers;                    // SIGSEGV, SIGBUS and SIGFPE are ours while one lives
 //   std::optional<Fault> fault = FaultGuard::run([&] { entry(...); });
 //
-// A handler jumps back into run() when the fault was on a thread that is inside of it, and hands any
-// other on to the handler that was there before. The frames in between are dropped as they are: they
-// must be generated code, and what it calls of the C library, which hold nothing. Where generated code
-// calls the runtime, a FaultPause makes the thread an ordinary one again.
+// A handler jumps back into run() when the fault was on a thread that is inside of run(). It hands
+// any other fault on to the handler that was there before. The frames in between are dropped as
+// they are, so they must own nothing: generated code, and functions of the C library that it calls.
+// Where generated code calls the runtime, a FaultPause makes the thread an ordinary one again.
 //
 // Handlers belong to the process: the one thing here that is global. Thread safety: any thread.
 #pragma once
@@ -34,8 +34,8 @@ struct Fault {
 
 class FaultGuard {
 public:
-  /// Calls code(); a fault in it is returned, and what it had begun is then left as it was. May throw
-  /// what code() throws. Nests.
+  /// Calls code(). A fault in it is returned; memory then is as the code left it. May throw what
+  /// code() throws. Calls may be nested.
   template <typename CodeT> static std::optional<Fault> run(CodeT &&code) {
     return runErased([](void *erased) { (*static_cast<CodeT *>(erased))(); }, &code);
   }

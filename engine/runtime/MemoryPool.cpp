@@ -74,7 +74,8 @@ public:
 
   void *allocate(size_t bytes);
   void release(void *block);
-  /// Gives kept blocks back to the system, those of one class last, until at most `keepBytes` are left.
+  /// Gives kept blocks back to the system, those of one class last, until at most `keepBytes` are
+  /// left.
   void evict(int64_t keepBytes, uint64_t lastClass);
   MemoryPoolStatistics statistics();
   uint64_t liveBytes() const;
@@ -99,7 +100,8 @@ private:
   const size_t shardCount;
   const int64_t maxStep;
   const std::unique_ptr<Shard[]> shards;
-  // Kept bytes are system bytes minus live bytes: to reuse a block touches nothing that shards share.
+  // Kept bytes are system bytes minus live bytes: to reuse a block touches nothing that shards
+  // share.
   std::atomic<int64_t> systemBytes{0};
   std::atomic<uint64_t> systemAllocations{0};
   Live live;
@@ -119,7 +121,8 @@ struct alignas(PLIM_BUFFER_ALIGNMENT) MemoryPool::Storage::Header {
 /// On lines of its own.
 struct alignas(128) MemoryPool::Storage::Shard {
   Mutex mutex;
-  // What it has handed out since it told `live`, and the most that this was. Written under the lock.
+  // Bytes handed out since the shard last added them to `live`, and the most that this number was.
+  // Written under the lock.
   std::atomic<int64_t> step{0}, peakStep{0};
   uint64_t hits PLIM_GUARDED_BY(mutex) = 0;
   bool isRetired PLIM_GUARDED_BY(mutex) = false;

@@ -28,8 +28,9 @@ namespace plim {
 
 /// Its functions are called from any thread, several at once, may use engines, and must not throw.
 struct Device {
-  /// Of a device of the target that is no CPU. If the target has no device of that name, one of
-  /// kind npu is added. Its launches reach all memory of the host, be it that they copy.
+  /// The name of a device of the target that is no CPU. If the target has no device of that name,
+  /// one of kind npu is added. It counts as one that reaches all memory of the host: its launches
+  /// copy what it does not reach.
   std::string name;
   /// Of its compiler: artifacts in the cache are for one version.
   std::string version;

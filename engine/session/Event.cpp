@@ -22,10 +22,10 @@ using runtime::Buffer;
 using runtime::TaskRef;
 using runtime::Value;
 
-// A call waits for those before it, then in the executor's queue, then runs. Whoever takes the task ends it:
-// the thread that runs it, or the one that cancels it before.
+// A call waits for the calls that it comes after, then in the executor's queue, then runs. The
+// thread that takes the task ends the call: either by running it, or by cancelling it before.
 //
-// It is used again and again, and keeps the memory of its arrays, so that an event takes none.
+// A state is used again and again, and keeps the memory of its arrays, so that an event takes none.
 struct Event::State final : runtime::Task {
   struct Stop {
     State *state;

@@ -30,7 +30,7 @@ std::string whatIs(const jit::ExternalFunction &external) {
   return external.location + "host function '" + external.name + "' ";
 }
 
-/// That a function is not bound, where it is called, and what it may have been meant to be.
+/// The message for a function that is not bound: where it is called, and which bound name is near.
 std::string unbound(const jit::ExternalFunction &external, const HostFunctions &ofLoad,
                     const HostFunctions &ofEngine) {
   constexpr size_t most = 8;

@@ -70,9 +70,9 @@ typedef plim_code (*plim_device_load)(plim_device_job *job, void *user, const ch
 typedef struct plim_device_options {
   uint32_t struct_size; /* sizeof(plim_device_options) */
   uint32_t flags;       /* 0 */
-  /* That of a device of the target which is no CPU. If the target has no device of that name, one
-   * of kind "npu" is added. It counts as one that reaches all memory of the host, be it that it
-   * copies. */
+  /* The name of a device of the target that is no CPU. If the target has no device of that name,
+   * one of kind "npu" is added. It counts as one that reaches all memory of the host: its launches
+   * copy what it does not reach. */
   const char *name;
   /* Of its compiler: compiled modules in caches are for one version. NULL: "". */
   const char *version;

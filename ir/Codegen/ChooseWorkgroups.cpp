@@ -28,33 +28,38 @@ namespace {
 
 /// What touching the memory of an element that a reduction reads once costs, as pointCost.
 constexpr int64_t reducedElementCost = 8;
-/// Assumed trip count of a loop along rows that have to fit into a cache, which is not known at load.
+/// Assumed trip count of a loop along rows that have to fit into a cache, which is not known at
+/// load.
 constexpr int64_t unknownRowLength = 1024;
 /// Points of a dispatch with such loops that workgroups are planned for, at most.
 constexpr int64_t mostUnknownPoints = int64_t(1) << 22;
-/// Of a dispatch with a contraction: as many workgroups for each core, if they are worth a task, so that the cores end
-/// together; the fewer there are, the more of what is loaded is used again.
+/// Of a dispatch with a contraction: as many workgroups for each core, if they are worth a task, so
+/// that the cores end together; the fewer there are, the more of what is loaded is used again.
 constexpr int64_t workgroupsPerCore = 4;
 /// ... and the fewest columns of one that has not all of them.
 constexpr int64_t contractionColumns = 64;
 /// ... and the fewest rows for each core that are split in the place of columns.
 constexpr int64_t rowsWorthASplit = 24;
-/// ... and the fewest rows, if there are as many for each core, that panels are copied for once more.
+/// ... and the fewest rows, if there are as many for each core, that panels are copied for once
+/// more.
 constexpr int64_t rowsWorthPanels = 64;
 /// The same where panels are copied twice, from the windows of an image.
 constexpr int64_t rowsWorthWindows = 128;
 /// The fewest rows of one whose consumer needs whole rows, if there are as many for each core.
 constexpr int64_t leastWholeRows = 48;
-/// Iterations of a reduction whose operand with rows should stay in the second-level cache (plim-choose-panels).
+/// Iterations of a reduction whose operand with rows should stay in the second-level cache
+/// (plim-choose-panels).
 constexpr int64_t cachedDepth = 512;
 
 /// The same where tile registers compute it, and how much faster they are.
 constexpr int64_t tileWorkgroupsPerCore = 2, tileSpeed = 8;
 
-/// Columns of a workgroup that reduces them, and where their number is not known: rows are read in parts as long as that.
+/// Columns of a workgroup that reduces them, and where their number is not known: rows are read in
+/// parts as long as that.
 constexpr int64_t reducedColumns = 256, unknownReducedColumns = 1024;
 
-/// Columns of a workgroup that transposes, and its rows, at least: tiles in registers (plim-transpose-copies), and whole lines.
+/// Columns of a workgroup that transposes, and its rows, at least: tiles in registers
+/// (plim-transpose-copies), and whole lines.
 constexpr int64_t transposedColumns = 256, transposedRows = 16;
 
 int64_t tripCount(int64_t size) { return ShapedType::isDynamic(size) ? unknownTripCount : size; }
@@ -84,7 +89,8 @@ int64_t rowTile(int64_t size, int64_t planned, const Host &host) {
       llvm::alignTo(llvm::divideCeil(size, llvm::divideCeil(size, planned)), registerRows));
 }
 
-/// Lines of rows, or of columns, of a workgroup: near `planned`, and such that all workgroups have the same number, if there is such a one.
+/// How many lines of rows, or of columns, a workgroup has: near `planned`, and the same number for
+/// all workgroups if that is possible.
 int64_t lineTile(int64_t size, int64_t planned) {
   if (ShapedType::isDynamic(size))
     return planned;
@@ -98,15 +104,16 @@ int64_t lineTile(int64_t size, int64_t planned) {
   return planned;
 }
 
-/// As many columns as panels of `unit` have: the next number for many, the nearest where a panel is much of it.
+/// As many columns as panels of `unit` have: the next number for many, the nearest where a panel is
+/// much of it.
 int64_t wholePanels(int64_t columns, int64_t unit) {
   return std::max(unit, unit <= contractionColumns ? int64_t(llvm::alignTo(columns, unit))
                                                    : (columns + unit / 2) / unit * unit);
 }
 
-/// Columns of a workgroup with a contraction: near `planned`, and such that all workgroups have the same number, which fills
-/// vectors; rather all of them than some with a number that is not known at load, if `canTakeAll`. Panels that there are,
-/// of `ofPanel` columns, are not cut.
+/// Columns of a workgroup with a contraction: near `planned`, and such that all workgroups have the
+/// same number, which fills vectors; rather all of them than some with a number that is not known
+/// at load, if `canTakeAll`. Panels that there are, of `ofPanel` columns, are not cut.
 int64_t columnTile(int64_t size, int64_t planned, bool canTakeAll, int64_t ofPanel) {
   constexpr int64_t furthest = 1 << 14;
   if (ShapedType::isDynamic(size))
@@ -140,8 +147,8 @@ int64_t parallelPoints(linalg::LinalgOp op, int64_t unknown = unknownTripCount) 
   return points;
 }
 
-/// Is it a product, or another reduction of several operands whose columns lie side by side in one of them, so that a workgroup
-/// should have many?
+/// Is it a product, or another reduction of several operands whose columns lie side by side in one
+/// of them, so that a workgroup should have many?
 bool contractsColumns(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() < 2 || reducesColumns(op))
     return false;
@@ -161,7 +168,8 @@ int64_t workPerPoint(linalg::LinalgOp op) {
     work += dot ? dot.getNumProducts() : 1;
   }
   work = std::max<int64_t>(1, work);
-  // A reduction pays for memory with each element, a contraction uses what it read for all of its rows.
+  // A reduction pays for memory with each element, a contraction uses what it read for all of its
+  // rows.
   if (op.getNumReductionLoops() > 0 && !contractsColumns(op))
     work += reducedElementCost;
   if (std::optional<Product> product = productOf(op)) {
@@ -275,7 +283,8 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
     recordStrategy(function, decision);
   }
 
-  /// The loops of a result and of an operand that it reads across, and the rows of it that fill lines, or tiles of registers.
+  /// The loops of a result and of an operand that it reads across, and the rows of it that fill
+  /// lines, or tiles of registers.
   struct Transposition {
     int64_t column, row, leastRows;
   };
@@ -301,7 +310,8 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
   static std::string contractionTiles(linalg::LinalgOp root, ArrayRef<int64_t> loops,
                                       int64_t planned, MutableArrayRef<int64_t> tiles) {
     const Host host = hostOf(root);
-    // Rows of f32 of which cachedDepth elements fill half the second-level cache, and a quarter of it in f32.
+    // Rows of f32 of which cachedDepth elements fill half the second-level cache, and a quarter of
+    // it in f32.
     const int64_t sharedRows = std::max<int64_t>(48, host.secondLevelBytes / 2 /
                                                          (cachedDepth * int64_t(sizeof(float)))),
                   resultElements = host.secondLevelBytes / 4 / int64_t(sizeof(float));
@@ -313,21 +323,23 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
       return points;
     };
     int64_t points = pointsOf(loops);
-    // Unknown extents may all be small but one: what a workgroup keeps for a consumer is made for all that it may take.
+    // Unknown extents may all be small but one: what a workgroup keeps for a consumer is made for
+    // all that it may take.
     if (llvm::any_of(loops, [&](int64_t loop) { return ShapedType::isDynamic(sizes[loop]); }))
       points = std::min(points, mostUnknownPoints);
     const Roles roles = rolesOf(root, loops);
     const int64_t perCore = roles.isOfTiles ? tileWorkgroupsPerCore : workgroupsPerCore;
     int64_t left = std::max(planned, points / (perCore * host.cores));
     int64_t rowsAtOnce = std::min(sharedRows, pointsOf(roles.rows));
-    // Copies are what costs: of as many rows as columns there are fewest. Their elements are half as large.
+    // Copies are what costs: of as many rows as columns there are fewest. Their elements are half
+    // as large.
     if (roles.isOfTiles)
       rowsAtOnce =
           std::min({2 * sharedRows, pointsOf(roles.rows), int64_t(std::sqrt(double(left)))});
     // Columns first, as many as it takes beside the rows that there are.
     int64_t wanted = std::max(left / std::max<int64_t>(1, rowsAtOnce), contractionColumns);
-    // With one block of the reduction, what a workgroup computes leaves most of the cache to its rows. With more it is read and
-    // written again for each, and has to be in the cache.
+    // With one block of the reduction, what a workgroup computes leaves most of the cache to its
+    // rows. With more it is read and written again for each, and has to be in the cache.
     const int64_t room =
         roles.depth <= cachedDepth + cachedDepth / 4 ? resultElements : 4 * resultElements;
     if (!roles.isOfTiles && std::min(wanted, pointsOf(roles.columns)) > room / rowsAtOnce)
@@ -369,7 +381,8 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
       if (roles.columns.empty())
         left = std::max(
             left, std::min<int64_t>(leastWholeRows, llvm::divideCeil(points, host.cores)) / rows);
-      // Each workgroup copies the panels of its columns: windows for no less than the rows of a register tile.
+      // Each workgroup copies the panels of its columns: windows for no less than the rows of a
+      // register tile.
       else {
         const int64_t share = llvm::divideCeil(pointsOf(roles.rows), host.cores);
         left = std::max(left,
@@ -379,8 +392,8 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
                             rows);
       }
       tiles[loop] = std::min(most, left);
-      // Register tiles run along the innermost rows. Where columns keep all cores busy, two rows are not two tasks, each of which
-      // reads the other operand.
+      // Register tiles run along the innermost rows. Where columns keep all cores busy, two rows
+      // are not two tasks, each of which reads the other operand.
       if (tiles[loop] > 1 || (inColumns >= host.cores && loop == roles.rows.back()))
         tiles[loop] = loop == roles.rows.back() ? rowTile(sizes[loop], tiles[loop], host)
                                                 : lineTile(sizes[loop], tiles[loop]);
@@ -390,7 +403,8 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
     };
     for (int64_t loop : llvm::reverse(roles.rows))
       tileRows(loop, std::max<int64_t>(1, mostRows / rows));
-    // Together no more than the rows of one may be: what a consumer takes from a workgroup has to fit as well.
+    // Together no more than the rows of one may be: what a consumer takes from a workgroup has to
+    // fit as well.
     for (int64_t loop : llvm::reverse(roles.batch)) {
       tiles[loop] = std::min({left, std::max<int64_t>(1, mostRows / rows),
                               std::max<int64_t>(1, tripCount(sizes[loop]))});
@@ -447,7 +461,8 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
       }
       add(product->rowLoops, roles.rows);
     } else {
-      // The innermost dimension of the result has the columns, and so has what else operands beside it run along, if there are rows.
+      // The innermost dimension of the result has the columns, and so has what else operands beside
+      // it run along, if there are rows.
       const std::optional<unsigned> column = columnOf(root);
       if (column && llvm::is_contained(loops, int64_t(*column))) {
         auto isRow = [&](int64_t loop) {
@@ -468,7 +483,8 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
     return roles;
   }
 
-  /// For each loop of an op the loop of `root` that runs over the same dimension of what the op writes, or -1.
+  /// For each loop of an op the loop of `root` that runs over the same dimension of what the op
+  /// writes, or -1.
   static SmallVector<int64_t> loopsInRoot(linalg::LinalgOp op, linalg::LinalgOp root) {
     SmallVector<int64_t> loops(op.getNumLoops(), -1);
     if (op == root) {

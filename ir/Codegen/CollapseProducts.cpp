@@ -20,8 +20,8 @@ using namespace plim::ir;
 
 namespace {
 
-/// Is there one column, which hides others? Rows that lie side by side in their operand and in the result are columns without it,
-/// and so are the lines of an image that is one pixel wide.
+/// Is there one column, which hides others? Rows that lie side by side in their operand and in the
+/// result are columns without it, and so are the lines of an image that is one pixel wide.
 bool hidesColumns(linalg::LinalgOp op, const Product &product) {
   const AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   if (op.getStaticLoopRanges()[product.column] != 1 || result.getNumResults() < 2)
@@ -37,7 +37,8 @@ bool hidesColumns(linalg::LinalgOp op, const Product &product) {
          map.getResult(map.getNumResults() - 2).isFunctionOfDim(loop);
 }
 
-/// Do the dimension of an operand and the loop that would be its index have the same extent? Another operand has that of the loop.
+/// Do the dimension of an operand and the loop that would be its index have the same extent?
+/// Another operand has that of the loop.
 bool hasExtentOf(linalg::LinalgOp op, OpOperand &operand, unsigned dimension, unsigned loop) {
   for (OpOperand &other : op->getOpOperands()) {
     const std::optional<unsigned> position = op.getMatchingIndexingMap(&other).getResultPosition(
@@ -52,8 +53,9 @@ bool hasExtentOf(linalg::LinalgOp op, OpOperand &operand, unsigned dimension, un
   return false;
 }
 
-/// Takes out of `unit` what says how much of an operand is read: without those loops it would be indexed by another loop alone, but it has,
-/// or may have, more elements than that has iterations. A window may leave some behind it.
+/// Takes out of `unit` what says how much of an operand is read: without those loops it would be
+/// indexed by another loop alone, but it has, or may have, more elements than that has iterations.
+/// A window may leave some behind it.
 void keepLoopsOfParts(linalg::LinalgOp op, SmallVector<unsigned> &unit) {
   const AffineExpr zero = getAffineConstantExpr(0, op.getContext());
   for (bool changes = true; changes;) {
@@ -75,7 +77,8 @@ void keepLoopsOfParts(linalg::LinalgOp op, SmallVector<unsigned> &unit) {
   }
 }
 
-/// Loops of one iteration to drop: those of the reduction, but for one if all are, and that of a column that hides others.
+/// Loops of one iteration that are dropped: those of the reduction, except one if all of them are
+/// such loops, and the loop of a column that hides others.
 SmallVector<unsigned> unitLoops(linalg::LinalgOp op, const Product &product) {
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   SmallVector<unsigned> unit = product.depthLoops;
@@ -95,7 +98,8 @@ SmallVector<ReassociationIndices> adjacentLoops(linalg::LinalgOp op, const Produ
     return {};
   const SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   SmallVector<ReassociationIndices> groups;
-  // The result has all parallel loops that more than one operand has, the panel all of the reduction's that do.
+  // The result has all parallel loops that more than one operand has, the panel all of the
+  // reduction's that do.
   for (auto [map, kind] : {std::pair(maps.back(), utils::IteratorType::parallel),
                            std::pair(maps[product.panel], utils::IteratorType::reduction)}) {
     ReassociationIndices group;
@@ -122,8 +126,9 @@ SmallVector<ReassociationIndices> adjacentLoops(linalg::LinalgOp op, const Produ
   return groups;
 }
 
-/// Lets operands of which only each so-many-th element is read be slices of those: as a pointwise convolution with strides reads its
-/// image, and all columns read the same elements. Its loops may lie side by side then.
+/// Lets operands of which only each so-many-th element is read be slices of those: as a pointwise
+/// convolution with strides reads its image, and all columns read the same elements. Its loops may
+/// lie side by side then.
 void readSlices(IRRewriter &rewriter, linalg::GenericOp op) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   const AffineMap result = maps.back();
@@ -173,8 +178,8 @@ void readSlices(IRRewriter &rewriter, linalg::GenericOp op) {
   }
 }
 
-/// May a reader of a product be collapsed as the product was? Not if it would be cut off from another op that it could be
-/// fused with.
+/// May a reader of a product be collapsed as the product was? Not if it would be cut off from
+/// another op that it could be fused with.
 bool readerFollows(OpOperand *operand) {
   auto reader = dyn_cast<linalg::GenericOp>(operand->getOwner());
   auto expanded = operand->get().getDefiningOp<tensor::ExpandShapeOp>();

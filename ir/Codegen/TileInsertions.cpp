@@ -54,7 +54,7 @@ struct TileInsertions : plim::ir::impl::PlimTileInsertionsBase<TileInsertions> {
 
   void tile(func::FuncOp function, tensor::InsertSliceOp insert, linalg::FillOp fill,
             Value memory) {
-    // Along the outermost dimension that has more than one element of what is written.
+    // Along the outermost dimension in which more than one element is written.
     ArrayRef<int64_t> shape = (fill ? insert.getDestType() : insert.getSourceType()).getShape();
     const auto *found = llvm::find_if(shape, [](int64_t extent) { return extent != 1; });
     if (found == shape.end())

@@ -19,10 +19,11 @@ using namespace plim::ir;
 
 namespace {
 
-/// Terms up to which vectors of results are faster than vectors along the terms, if those are less than a line of the caches;
-/// and operations that may be written out.
+/// Terms up to which vectors of results are faster than vectors along the terms, if those are less
+/// than a line of the caches; and operations that may be written out.
 constexpr int64_t mostTerms = 8, mostOperations = 64;
-/// The same of sums that are rounded: of more, the order does not depend on whether their number is known (numerics.md).
+/// The same of sums that are rounded: of more, the order does not depend on whether their number is
+/// known (numerics.md).
 constexpr int64_t mostRoundedTerms = 3;
 
 /// Are there results whose terms may be taken in another order, and are rounded otherwise then?
@@ -35,7 +36,8 @@ bool roundsByOrder(linalg::LinalgOp op) {
          });
 }
 
-/// The loop of a reduction of few terms, which lie side by side in its inputs; nothing for what is better left as it is.
+/// The loop of a reduction of few terms, which lie side by side in its inputs; nothing for what is
+/// better left as it is.
 std::optional<unsigned> shortLoop(linalg::LinalgOp op, bool strict) {
   if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() != 1 ||
       op.getNumParallelLoops() == 0 || op.hasIndexSemantics() || op->hasAttr(deviceAttr) ||
@@ -63,8 +65,8 @@ std::optional<unsigned> shortLoop(linalg::LinalgOp op, bool strict) {
   return loop;
 }
 
-/// Are the elements those of another reduction, for this one alone? It is computed along with that, which without its loop it
-/// could not.
+/// Does the op read the elements of another reduction that nothing else reads? The other one is
+/// then computed in the loop of this one, so that the loop must stay.
 bool readsReduction(linalg::LinalgOp op) {
   return llvm::any_of(op.getDpsInputs(), [](Value input) {
     auto producer = input.hasOneUse() ? input.getDefiningOp<linalg::LinalgOp>() : nullptr;

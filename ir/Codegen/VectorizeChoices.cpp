@@ -28,8 +28,8 @@ enum Order : unsigned { Less, Equal, Greater, NewIsNan, OldIsNan, BothAreNan, or
 /// A condition on a new element and the old one that looks at nothing but their order.
 class Comparison {
 public:
-  /// Nothing if it looks at anything else, or if it is none by which elements can be chosen in any order, and the first or the last of equal
-  /// ones taken then.
+  /// Nothing if it looks at anything else, or if it is none by which elements can be chosen in any
+  /// order, and the first or the last of equal ones taken then.
   static std::optional<Comparison> of(Value condition, Value element, BlockArgument old) {
     Comparison comparison{condition, element, old};
     for (unsigned order = 0; order < orderCount; ++order) {
@@ -233,8 +233,9 @@ private:
   llvm::SetVector<Operation *> used;
 };
 
-/// A reduction along rows that takes one of its elements, and what belongs to it: the place of the largest, for example. What is compared
-/// may be chosen by the same condition, or be an extreme of all.
+/// A reduction along rows that chooses one element, and takes something that belongs to it: the
+/// place of the largest, for example. The compared value may be chosen by the same condition, or be
+/// an extreme of all elements.
 class RowChoice {
 public:
   static std::optional<RowChoice> of(linalg::GenericOp generic, const Host &host) {
@@ -317,7 +318,8 @@ private:
     compared.insert(definer);
   }
 
-  /// Vectors hold what is compared, and places: the rest of an element is looked up when it has been chosen.
+  /// Vectors hold what is compared, and places: the rest of an element is looked up when it has
+  /// been chosen.
   bool fitVectors(const Host &host) {
     collect(candidates[key]);
     unsigned bits = placeType.getWidth();
@@ -461,7 +463,8 @@ private:
     return next;
   }
 
-  /// Chooses between halves until vectors have `to` elements, one being a scalar: of equal ones the first, or the last.
+  /// Chooses between halves until vectors have `to` elements, one being a scalar: of equal ones the
+  /// first, or the last.
   void halve(OpBuilder &b, SmallVector<Value> &carried, int64_t from, int64_t to) {
     const Location at = op.getLoc();
     for (int64_t size = from; size > to; size /= 2) {

@@ -30,9 +30,11 @@ namespace {
 
 /// Operations of a body that is worth a mask: what a mask costs is less than the body once more.
 constexpr int64_t operationsWorthMask = 8;
-/// The fewest bytes of a row that is copied as a whole: by two vectors in a row, more of them, or a call, as LLVM sees fit.
+/// The fewest bytes of a row that is copied as a whole: by two vectors in a row, more of them, or a
+/// call, as LLVM sees fit.
 constexpr int64_t leastCopiedBytes = 128;
-/// The fewest bytes of a row that are written past the caches: what is in front of the first line, and behind the last, costs more.
+/// The fewest bytes of a row that are written past the caches: what is in front of the first line,
+/// and behind the last, costs more.
 constexpr int64_t leastStreamedBytes = 1024;
 
 /// Does an op on buffers read none?
@@ -49,7 +51,8 @@ public:
     auto op = cast<linalg::LinalgOp>(generic.getOperation());
     std::optional<RowVectors> rows =
         RowVectors::of(op, host, mayBeShort ? 2 : RowVectors::leastElements);
-    // Each iteration has elements of its own, and reads none of what others write (but for one that it may be in the place of).
+    // Each iteration writes elements of its own, and reads none that others write. (An operand may
+    // be in the place of the result.)
     if (!rows || !llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
           return op.getMatchingIndexingMap(&init).isPermutation();
         }))
@@ -64,7 +67,8 @@ public:
   /// Replaces the op. `pastCaches` is the operand whose lines need not stay in the caches, or null.
   void vectorize(IRRewriter &rewriter, OpOperand *pastCaches) {
     streamed = pastCaches;
-    // Iterations depend on nothing: of many operations a few vectors fill the processor, and are less to compile.
+    // Iterations depend on nothing: of many operations a few vectors fill the processor, and are
+    // less to compile.
     if (isLong(op))
       rows.width = std::min(rows.width, 2 * rows.lanes);
     rows.replaceByRows(rewriter, [&](OpBuilder &b, ValueRange outer, ValueRange) {
@@ -172,7 +176,8 @@ private:
   OpOperand *streamed = nullptr;
 };
 
-/// An op that makes each element of several that lie side by side: their bits behind each other, of which it may flip some.
+/// An op that makes each element of several that lie side by side: their bits behind each other, of
+/// which it may flip some.
 class GroupRows {
 public:
   static std::optional<GroupRows> of(linalg::GenericOp generic, const Host &host) {
@@ -268,7 +273,8 @@ private:
   APInt flipped = APInt::getZero(32);
 };
 
-/// Takes loops together that all operands have one after the other in memory, up to the innermost one: rows become long.
+/// Takes loops together that all operands have one after the other in memory, up to the innermost
+/// one: rows become long.
 linalg::GenericOp collapseRows(IRRewriter &rewriter, linalg::GenericOp generic) {
   auto op = cast<linalg::LinalgOp>(generic.getOperation());
   const SmallVector<AffineMap> maps = op.getIndexingMapsArray();
@@ -329,8 +335,8 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
                          : WalkResult::advance();
             })
             .wasInterrupted();
-    // Stores past the caches hold up those behind them, which computing in between does not hide: of what is next to a sum of a row, and
-    // of many operations.
+    // Stores past the caches hold up those behind them, which computing in between does not hide:
+    // of what is next to a sum of a row, and of many operations.
     const bool mayStream = !function
                                 .walk([](scf::ForOp loop) {
                                   return loop.getNumRegionIterArgs() > 0 ? WalkResult::interrupt()
@@ -374,7 +380,8 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
                         (Twine(bytes) + " bytes are more than the last cache keeps").str()));
   }
 
-  /// Fills, and copies of short rows that are not dense, become ops like others. (Dense copies are calls.)
+  /// Fills, and copies of short rows that are not dense, become ops like others. (Dense copies are
+  /// calls.)
   void generalize(IRRewriter &rewriter) {
     SmallVector<linalg::LinalgOp> ops;
     SmallVector<memref::CopyOp> copies;
@@ -401,8 +408,9 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
     }
   }
 
-  /// Makes a copy of long rows one of each row, which are straight code or calls: the C library aligns its stores. So does one of rows of
-  /// a length that only the call knows, as LLVM would. False if they are short, or not dense.
+  /// Makes a copy of long rows one of each row, which are straight code or calls: the C library
+  /// aligns its stores. So does one of rows of a length that only the call knows, as LLVM would.
+  /// False if they are short, or not dense.
   static bool copyByRows(IRRewriter &rewriter, memref::CopyOp copy) {
     auto source = cast<MemRefType>(copy.getSource().getType()),
          target = cast<MemRefType>(copy.getTarget().getType());
@@ -454,7 +462,8 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
     return true;
   }
 
-  /// Does the dispatch read, too, what is in the buffer or in views of it? One that begins sums with zeros does.
+  /// Does the dispatch read, too, what is in the buffer or in views of it? One that begins sums
+  /// with zeros does.
   static bool isRead(Value buffer) {
     return llvm::any_of(buffer.getUses(), [](OpOperand &use) {
       Operation *user = use.getOwner();
@@ -470,7 +479,8 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
     });
   }
 
-  /// Bytes of an argument of the dispatch of which the buffer is a view, if it is only written; 0 for others, or where they are not known.
+  /// Bytes of an argument of the dispatch of which the buffer is a view, if it is only written; 0
+  /// for others, or where they are not known.
   static int64_t bytesOfArgument(Value buffer) {
     while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
       buffer = view.getViewSource();
@@ -486,8 +496,9 @@ struct VectorizeElementwise : plim::ir::impl::PlimVectorizeElementwiseBase<Vecto
                : 0;
   }
 
-  /// A result that the caches could not keep until somebody reads it: its lines are written past them, and not read before. X86 has no such
-  /// stores of halves. Fills gain nothing by it, and are often written again: a border around an image.
+  /// A result that the caches could not keep until somebody reads it: its lines are written past
+  /// them, and not read before. X86 has no such stores of halves. Fills gain nothing by it, and are
+  /// often written again: a border around an image.
   static OpOperand *largeResult(linalg::LinalgOp op, const Host &host) {
     if (host.lastLevelBytes == 0 || op.getNumDpsInits() != 1 || isFill(op))
       return nullptr;

@@ -61,7 +61,8 @@ struct AnnotateAliases : plim::ir::impl::PlimAnnotateAliasesBase<AnnotateAliases
     }
   }
 
-  /// What a dispatch reads through a binding that it does not write stays what it is while it runs.
+  /// Memory that a dispatch reads through a binding which it does not write does not change while
+  /// the dispatch runs.
   void annotateInvariants(LLVM::LLVMFuncOp function) {
     auto isInvariant = [&](BlockArgument argument) {
       unsigned index = argument.getArgNumber();

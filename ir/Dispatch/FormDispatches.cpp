@@ -29,10 +29,12 @@ using plim::checkedMul;
 
 namespace {
 
-/// The most columns of a product whose rows are computed where they are used: one workgroup takes all columns of its rows.
+/// The most columns of a product whose rows are computed where they are used: one workgroup takes
+/// all columns of its rows.
 constexpr int64_t mostColumnsOfRows = 256;
-/// The most iterations of a reduction that computes such rows: the deeper it is, the less is it worth that they stay in the
-/// caches, against workgroups of fewer rows, for each of which the other operand is loaded again.
+/// The most iterations of a reduction that computes such rows: the deeper it is, the less is it
+/// worth that they stay in the caches, against workgroups of fewer rows, for each of which the
+/// other operand is loaded again.
 constexpr int64_t mostDepthOfRows = 256;
 /// The fewest such rows of all workgroups together, so that there is work for several.
 constexpr int64_t leastRows = 48;
@@ -91,8 +93,8 @@ bool isView(tensor::ExtractSliceOp slice) {
   return isDenseSlice(slice, slice.getSourceType()) && isForDispatches(slice);
 }
 
-/// Is a copy of the slice worth nothing: do all ops that use it read each of its elements once, or any number of times if its rows lie side
-/// by side?
+/// Is a copy of the slice worth nothing: do all ops that use it read each of its elements once, or
+/// any number of times if its rows lie side by side?
 bool isReadInPlace(tensor::ExtractSliceOp slice) {
   const int64_t last = slice.getSourceType().getRank() - 1;
   if (last < 0 || isView(slice))
@@ -119,8 +121,8 @@ bool isMemory(Operation *op) {
   return slice ? isView(slice) : isa_and_nonnull<tensor::EmptyOp, AllocOp>(op);
 }
 
-/// Does the op give a destination its first value? A copy does so where nothing may write to what it
-/// copies (plim-decouple-constant-writes).
+/// Does the op give a destination its first value? A copy does so where nothing may write to its
+/// source (plim-decouple-constant-writes).
 bool isInitializer(Operation *op) {
   return isa_and_nonnull<linalg::FillOp, linalg::CopyOp>(op) && !op->hasAttr(deviceAttr) &&
          isMemory(cast<linalg::LinalgOp>(op).getDpsInits()[0].getDefiningOp());
@@ -247,8 +249,8 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
            });
   }
 
-  /// What computes elements that are inserted, in parts of rows for example, computes them there, if it reads nothing of what it is
-  /// inserted into: that would be copied first.
+  /// An op whose result is inserted, as parts of rows for example, computes its elements where they
+  /// are inserted. It must read nothing of the destination, which would be copied first.
   Cluster growInto(Operation *root) {
     auto insert = dyn_cast<tensor::InsertSliceOp>(root);
     auto source = insert ? sourceOf(insert) : linalg::GenericOp();
@@ -322,7 +324,8 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
         cluster.tileable.set(loop);
     }
     cluster.loops[root] = identity;
-    // Who makes what is in the cluster, the last one first: by then all that read it have been looked at.
+    // Who makes what is in the cluster, the last one first: by then all that read it have been
+    // looked at.
     auto isBefore = [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); };
     std::set<Operation *, decltype(isBefore)> producers(isBefore);
     auto addProducersOf = [&](Operation *op) {
@@ -348,8 +351,8 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     return cluster;
   }
 
-  /// Is the operand an image with a border, made for the op alone, of which it reads windows, and is it cheaper to make parts of it
-  /// for each workgroup, each for all its filters?
+  /// Is the operand an image with a border, made for the op alone, of which it reads windows, and
+  /// is it cheaper to make parts of it for each workgroup, each for all its filters?
   static bool hasBorder(OpOperand &image) {
     auto op = cast<linalg::LinalgOp>(image.getOwner());
     auto insert = image.get().getDefiningOp<tensor::InsertSliceOp>();
@@ -360,7 +363,8 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
         !insert.getDestType().hasStaticShape() ||
         op.getMatchingIndexingMap(&image).isProjectedPermutation())
       return false;
-    // The panel of a product is copied anyway, and all of it for a part of the filters. A pooling's window is none.
+    // The panel of a product is copied anyway, and all of it for a part of the filters. A pooling's
+    // window is none.
     std::optional<Product> product = productOf(op);
     if (!product || !op.payloadUsesValueFromOperand(&op->getOpOperand(product->rows)))
       return true;
@@ -419,8 +423,8 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     return true;
   }
 
-  /// Is the operand the rows of a product, larger than its result, which cost less where a workgroup computes those that it
-  /// needs than in memory? Like the probabilities of attention.
+  /// Is the operand the rows of a product, larger than its result, which cost less where a
+  /// workgroup computes those that it needs than in memory? Like the probabilities of attention.
   static bool isOfRows(OpOperand &use) {
     auto op = cast<linalg::LinalgOp>(use.getOwner());
     std::optional<Product> product = productOf(op);
@@ -434,8 +438,8 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
            iterations(op, parallel).value_or(INT64_MAX) >= leastRows && isShallow(use.get());
   }
 
-  /// Are all reductions of products that the value depends on in its block, through what might be computed along with it,
-  /// known to be short?
+  /// Are all reductions of products that the value depends on in its block, through what might be
+  /// computed along with it, known to be short?
   static bool isShallow(Value rows) {
     llvm::SetVector<Operation *> behind;
     auto add = [&](Value value) {
@@ -464,10 +468,12 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
   /// Follows one use of a producer: which loop of the root each loop of the producer runs along.
   bool followUse(Cluster &cluster, linalg::LinalgOp producer, OpOperand &use, LoopMap &map) {
     auto consumer = dyn_cast<linalg::LinalgOp>(use.getOwner());
-    // A destination is handled when the op is outlined, a value captured by a body is random access.
+    // A destination is handled when the op is outlined, a value captured by a body is random
+    // access.
     if (!consumer || consumer.isDpsInit(&use))
       return false;
-    // An operand of a contraction is read many times: it is worth materialising, if not in the caches.
+    // An operand of a contraction is read many times: it is worth materialising, if not in the
+    // caches.
     if (isContraction(consumer) && !(fuseForCaches && isOfRows(use)))
       return false;
     AffineMap read = consumer.getMatchingIndexingMap(&use);

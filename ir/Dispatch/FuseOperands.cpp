@@ -21,7 +21,8 @@ using namespace plim::ir;
 
 namespace {
 
-/// Rows of a product that reads a panel where it is about as fast as one that reads a copy in another order, without making that.
+/// Rows of a product that reads a panel where it is about as fast as one that reads a copy in
+/// another order, without making that.
 constexpr int64_t mostRows = 16;
 
 /// Is it the same number for all elements that `op` makes?
@@ -98,7 +99,8 @@ struct FuseOperands : plim::ir::impl::PlimFuseOperandsBase<FuseOperands> {
     (void)applySoundPatterns(reshapes, std::move(patterns), GreedyRewriteStrictness::ExistingOps);
   }
 
-  /// Is each element of the panel read for a few rows only, so that another order of it is worth no copy? What is fixed is copied once.
+  /// Is each element of the panel read for a few rows only, so that another order of it is worth no
+  /// copy? What is fixed is copied once.
   static bool isReadOnce(linalg::GenericOp op, OpOperand &input, FixedValues &fixed) {
     std::optional<Product> product = productOf(op);
     return product && product->panel == input.getOperandNumber() &&
@@ -106,8 +108,8 @@ struct FuseOperands : plim::ir::impl::PlimFuseOperandsBase<FuseOperands> {
            !fixed.isFixed(input.get());
   }
 
-  /// Upstream leaves what it fused as a result, unused, where the other operands of both ops do not say the extents of all loops:
-  /// those of a filter say how large a window is.
+  /// Upstream leaves what it fused as a result, unused, where the other operands of both ops do not
+  /// say the extents of all loops: those of a filter say how large a window is.
   linalg::GenericOp withoutUnusedResults(linalg::GenericOp op) {
     Value result = op->getResults().back();
     if (op->getNumResults() == 1 || result.use_empty())
@@ -121,7 +123,8 @@ struct FuseOperands : plim::ir::impl::PlimFuseOperandsBase<FuseOperands> {
     return use.get().getDefiningOp<linalg::GenericOp>();
   }
 
-  /// The product that reads what one of its operands was made from; null where that was computed.
+  /// A product that reads the source of one of its operands instead of the operand; null if the
+  /// operand was computed.
   linalg::GenericOp withSourceOf(IRRewriter &rewriter, linalg::GenericOp op, FixedValues &fixed) {
     for (OpOperand *input : op.getDpsInputOperands()) {
       auto producer = input->get().getDefiningOp<linalg::GenericOp>();

@@ -23,9 +23,9 @@ struct Candidate {
   SmallVector<TypedAttr> values;            // of these, as the source has them
 };
 
-/// Could the constant as well be an operand: a small tensor, or the value of each element of what could
-/// be a tensor? (A number that a body computes with is more to the code generator than a number. A
-/// tensor with one value for all elements would need memory that it does not have.)
+/// Could the constant as well be an operand: a small tensor, or the value of each element of what
+/// could be a tensor? (A number that a body computes with is more to the code generator than a
+/// number. A tensor with one value for all elements would need memory that it does not have.)
 bool couldBeOperand(arith::ConstantOp constant) {
   if (isa<RankedTensorType>(constant.getType())) {
     auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
@@ -106,8 +106,8 @@ struct MergeDispatches : plim::ir::impl::PlimMergeDispatchesBase<MergeDispatches
     return candidate;
   }
 
-  /// Leaves the first of the group. A constant in which they differ becomes an operand, one in which they
-  /// agree stays what it was.
+  /// Leaves the first of the group. A constant that differs within the group becomes an operand; a
+  /// constant that is the same in all of them stays a constant.
   void merge(ArrayRef<Candidate *> group) {
     Candidate &kept = *group[0];
     for (auto [index, constant] : llvm::enumerate(kept.constants)) {

@@ -52,7 +52,8 @@ public:
     return result;
   }
 
-  /// Finds out what the kernel writes to. False if that is nothing that a dispatch can say: it would have no effect.
+  /// Finds out what the kernel writes to. False if that is nothing that a dispatch can say: it
+  /// would have no effect.
   bool findWritten(const BufferUses &uses) {
     for (Value value : captured)
       if (isa<MemRefType>(value.getType()) && uses.find(value).write)
@@ -60,8 +61,8 @@ public:
     return !written.empty();
   }
 
-  /// Replaces the loop by a dispatch of a new function. Where only a call knows whether buffers overlap, and a loop inside has much to gain
-  /// if they do not, by a choice of two.
+  /// Replaces the loop by a dispatch of a new function. Where only a call knows whether buffers
+  /// overlap, and a loop inside has much to gain if they do not, by a choice of two.
   void outline(SymbolTable &symbols, StringAttr host) {
     OpBuilder builder(loop);
     const bool areWhole = llvm::all_of(
@@ -83,7 +84,8 @@ public:
 private:
   explicit ParallelLoop(scf::ParallelOp loop) : loop(loop) {}
 
-  /// In an iteration: what one of these adds to the same place is kept in a register only if nothing that it reads can be there.
+  /// Are there loops in an iteration? What such a loop adds to one place is kept in a register only
+  /// if nothing that it reads can be at that place.
   bool hasLoops() {
     return loop.getRegion()
         .walk([](Operation *op) {
@@ -152,8 +154,8 @@ private:
     return work > workgroupCost;
   }
 
-  /// Calls may lead to the host application, and what is allocated or freed is the kernel's, unless it is an iteration's own and of a size
-  /// that is known.
+  /// Calls may lead to the host application, and what is allocated or freed is the kernel's, unless
+  /// it is an iteration's own and of a size that is known.
   static bool isSelfContained(scf::ParallelOp loop) {
     auto isOwn = [&](Value buffer) {
       Operation *op = buffer.getDefiningOp();

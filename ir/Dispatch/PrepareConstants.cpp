@@ -28,7 +28,8 @@ using plim::checkedMul;
 
 namespace {
 
-/// What is prepared may take so many times the memory of what it is made of: that of bytes that become floats.
+/// A prepared value may take so many times the memory of its sources. Bytes that become floats take
+/// four times.
 constexpr int64_t mostGrowth = 4;
 
 /// Of a tensor of static shape.
@@ -132,7 +133,8 @@ struct PrepareConstants : plim::ir::impl::PlimPrepareConstantsBase<PrepareConsta
     (void)runRegionDCE(rewriter, module->getRegions());
   }
 
-  /// How a value is arranged of a global; null if it is not, or if code has the elements of the global in itself.
+  /// How a value is arranged of a global; null if it is not, or if code has the elements of the
+  /// global in itself.
   DictionaryAttr arrangementOfGlobal(Value value, SymbolTable &symbols) {
     std::optional<Arrangement> arrangement = arrangementOf(value);
     memref::GlobalOp global = arrangement ? globalOf(arrangement->origin, symbols) : nullptr;
@@ -189,7 +191,8 @@ struct PrepareConstants : plim::ir::impl::PlimPrepareConstantsBase<PrepareConsta
     op->moveAfter(init.get().getDefiningOp());
   }
 
-  /// Does the op compute, from constants alone, and is what it makes not much larger than what it is made of?
+  /// Does the op compute, from constants alone, and is what it makes not much larger than what it
+  /// is made of?
   bool isWorthwhile(Operation *op, FixedValues &fixed) const {
     auto computing = dyn_cast<linalg::LinalgOp>(op);
     if (!computing || !computing.hasPureTensorSemantics() || isa<linalg::FillOp>(op) ||
@@ -217,7 +220,8 @@ struct PrepareConstants : plim::ir::impl::PlimPrepareConstantsBase<PrepareConsta
     });
   }
 
-  /// The same for the same value, in whatever module: code for certain extents finds what is there for all.
+  /// The same for the same value, in whatever module: code for certain extents finds what is there
+  /// for all.
   static std::string nameOf(Value value) {
     OpBuilder builder(value.getContext());
     auto function = func::FuncOp::create(value.getLoc(), "value", builder.getFunctionType({}, {}));

@@ -22,7 +22,7 @@ namespace {
 
 /// The sum of an operand is worth its reading where each element of it is multiplied so often.
 constexpr int64_t leastProducts = 8;
-/// What corrects a sum is worth it where that has so many terms.
+/// Correcting a sum afterwards is worth it if the sum has so many terms.
 constexpr int64_t leastTerms = 8;
 
 /// One side of a product: an element of an operand, widened, less a number.
@@ -79,7 +79,8 @@ std::optional<Factor> factorOf(linalg::GenericOp op, Value value) {
   return factor;
 }
 
-/// The factors of a sum of products of which at least one has a zero point, in the order of the operands.
+/// The factors of a sum of products of which at least one has a zero point, in the order of the
+/// operands.
 std::optional<std::array<Factor, 2>> factorsOf(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
     return std::nullopt;
@@ -150,8 +151,8 @@ struct SeparateZeroPoints : plim::ir::impl::PlimSeparateZeroPointsBase<SeparateZ
     rewriter.replaceOp(op, result);
   }
 
-  /// Does each sum have enough terms, in each of which another element of the operand that is summed occurs, and does each of these
-  /// occur in enough products?
+  /// Does each sum have enough terms, in each of which another element of the operand that is
+  /// summed occurs, and does each of these occur in enough products?
   static bool maySum(linalg::GenericOp op, unsigned operand, FixedValues &fixed) {
     const AffineMap map = op.getIndexingMapsArray()[operand];
     if (!map.isProjectedPermutation())

@@ -214,7 +214,8 @@ private:
   Numbers &numbers;
   Views views;
   llvm::DenseMap<Number, Number> same;
-  /// By argument: did an earlier kernel leave nothing of what it held that is not known?
+  /// By argument: has an earlier kernel written to it? Then it has written all of it, or the
+  /// argument counts as read already.
   std::vector<bool> wasWritten;
   SmallVector<linalg::LinalgOp> group; // that wait for more ops on the same rows, or elements
   bool isProductGroup = false;         // a product, and an op that joins it

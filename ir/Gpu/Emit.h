@@ -8,9 +8,10 @@
 
 namespace plim::ir {
 
-/// Consumes `module`, in which the kernels are. What they are for is filled in but for the modules, which they are put
-/// into, and what a device must have. Fail with a diagnostic for what the device does not do.
-/// `wideIndex`: an index has 64 bits, not 32; in PTX it always has.
+/// Turn the kernels of `module`, which is consumed, into code for `device`. `code` comes with its
+/// arguments, numbers and temporaries; its modules and the features that a device must have are
+/// filled in here. Fail with a diagnostic for what the device does not do. `wideIndex`: an index
+/// has 64 bits, not 32; in PTX it always has. `strict`: as KernelOptions::strict.
 mlir::LogicalResult emitSpirv(mlir::ModuleOp module, const Kernels &kernels,
                               const targets::DeviceDescription &device, bool wideIndex,
                               devices::GpuCode &code);

@@ -39,8 +39,8 @@ void protectOperands(func::FuncOp function, unsigned outputs) {
       function.setArgAttr(i, bufferization::BufferizationDialect::kWritableAttrName, no);
 }
 
-/// A destination for each op, so that what one op leaves is still there when the next but one writes: ops that share a buffer
-/// are not one kernel.
+/// Gives each op a destination of its own. Ops that share a buffer cannot be one kernel: the next
+/// but one would overwrite what the first has left.
 void separateDestinations(func::FuncOp function) {
   SmallVector<tensor::EmptyOp> shared;
   function.walk([&](tensor::EmptyOp op) {
@@ -74,7 +74,7 @@ void widenSums(func::FuncOp function) {
     widenAccumulators(op, widened);
 }
 
-/// Does it compute with positions, or hold them, so that they may be larger than a buffer?
+/// Does it compute with positions, or hold them in memory? Then they may be larger than any buffer.
 bool computesWithIndices(func::FuncOp function) {
   auto holds = [](Type type) {
     auto memref = dyn_cast<MemRefType>(type);
@@ -105,8 +105,8 @@ bool computesWithIndices(func::FuncOp function) {
   return found.wasInterrupted();
 }
 
-/// Leaves what both SPIR-V and PTX have: our own approximations in place of functions, bits in place of floats that are only
-/// stored, results for what has none.
+/// Leaves what both SPIR-V and PTX have: our own approximations in place of functions, bits in
+/// place of floats that are only stored, results for what has none.
 LogicalResult expandArithmetic(ModuleOp module) {
   for (gpu::GPUModuleOp each : module.getOps<gpu::GPUModuleOp>()) {
     PassManager manager(module.getContext(), gpu::GPUModuleOp::getOperationName());

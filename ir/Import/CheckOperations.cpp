@@ -96,7 +96,8 @@ StringRef reasonAgainstStorage(Operation *op) {
   return {};
 }
 
-/// Upstream keeps attributes that it does not know: one that is nearly the name of one that is missing would do nothing.
+/// Upstream keeps attributes that it does not know. So a misspelt attribute would do nothing: an
+/// unknown name is refused if it is nearly that of one which is missing.
 LogicalResult checkSpelling(Operation *op) {
   for (NamedAttribute attribute : op->getDiscardableAttrs()) {
     StringRef name = attribute.getName().getValue();

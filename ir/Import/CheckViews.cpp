@@ -22,8 +22,9 @@ std::string text(Type type) {
   return text;
 }
 
-/// A slice lies inside of what it is a slice of, and what is inserted has its extents. An empty slice
-/// touches nothing, wherever it lies. Upstream's check refuses one at the end, and its products wrap.
+/// Requires that a slice lies inside of its source, and that an inserted tensor has the extents of
+/// the slice. An empty slice touches nothing, wherever it lies. Upstream's check refuses an empty
+/// slice at the end, and its products wrap.
 unsigned checkSlice(OffsetSizeAndStrideOpInterface op, Value whole, Value part,
                     const llvm::SmallBitVector &dropped) {
   Requirements requirements(op);
@@ -63,7 +64,8 @@ unsigned checkSlice(OffsetSizeAndStrideOpInterface op, Value whole, Value part,
     Value inside =
         requirements.both(requirements.compare(P::sgt, size, zero),
                           requirements.both(requirements.compare(P::ult, offset, extent), hasRoom));
-    // Also of an empty one no size is negative: what is made of it would not have the extents of its type.
+    // Also of an empty one no size is negative: what is made of it would not have the extents of
+    // its type.
     Value good = requirements.either(
         inside, requirements.both(isEmpty, requirements.compare(P::sge, size, zero)));
     requirements.require(good,
@@ -197,7 +199,8 @@ unsigned checkBytes(memref::ViewOp op) {
   return requirements.count;
 }
 
-/// Nothing lies outside of what the source spans. Offsets are those from the beginning of the buffer.
+/// Nothing lies outside of what the source spans. Offsets are those from the beginning of the
+/// buffer.
 unsigned checkReinterpretation(memref::ReinterpretCastOp op) {
   Requirements requirements(op);
   OpBuilder &b = requirements.builder;
@@ -214,8 +217,8 @@ unsigned checkReinterpretation(memref::ReinterpretCastOp op) {
   }
   low = requirements.choose(hasNone, zero, low);
   high = requirements.choose(hasNone, requirements.number(-1), high);
-  // How far the elements may go from the first one, less what each dimension takes of it. Nothing wraps as
-  // long as all is good.
+  // How far the elements may go from the first one, less what each dimension takes of it. Nothing
+  // wraps as long as all is good.
   Value offset = requirements.value(op.getMixedOffsets()[0]);
   Value ahead = requirements.subtract(high, offset), behind = requirements.subtract(offset, low);
   Value isGood = requirements.both(requirements.compare(P::sge, ahead, zero),

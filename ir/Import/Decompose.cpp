@@ -123,7 +123,7 @@ struct ScatterToLoops : OpRewritePattern<tensor::ScatterOp> {
             ValueRange carried) -> scf::ValueVector {
           SmallVector<Value> coordinates =
               readCoordinates(builder, loc, op.getIndices(), llvm::to_vector(batch));
-          // What is cut out has the rank of what it goes into, or lacks the ones of it.
+          // The slice has the rank of the destination, or leaves out its extents of one.
           SmallVector<OpFoldResult> from(batch.begin(), batch.end()), to;
           SmallVector<OpFoldResult> fromSizes(batchRank, single), toSizes;
           SmallVector<int64_t> shape;
@@ -270,8 +270,8 @@ struct EraseDeallocTensor : OpRewritePattern<bufferization::DeallocTensorOp> {
   }
 };
 
-/// A hint that no analysis of access sees through: what is written by another name would be taken for
-/// readonly.
+/// A hint that no analysis of access sees through: what is written by another name would be taken
+/// for readonly.
 struct ForgetDistinctObjects : OpRewritePattern<memref::DistinctObjectsOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(memref::DistinctObjectsOp op,
@@ -281,8 +281,8 @@ struct ForgetDistinctObjects : OpRewritePattern<memref::DistinctObjectsOp> {
   }
 };
 
-/// The result is what was stored. Upstream's lowering gives what was there before, from which the body says
-/// the other.
+/// The result is what was stored. Upstream's lowering gives what was there before, from which the
+/// body says the other.
 void returnStored(memref::GenericAtomicRMWOp op) {
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
@@ -396,8 +396,9 @@ struct Decompose : plim::ir::impl::PlimDecomposeBase<Decompose> {
       signalPassFailure();
   }
 
-  /// Loops and branches of the affine dialect that bufferization would meet: it has no model of them. In
-  /// kernels they stay, for what is known of their indices. A prefetch has no effects that anyone knows.
+  /// Loops and branches of the affine dialect that bufferization would meet: it has no model of
+  /// them. In kernels they stay, for what is known of their indices. A prefetch has no effects that
+  /// anyone knows.
   LogicalResult lowerAffineControl(func::FuncOp function) {
     auto isTensor = llvm::IsaPred<TensorType>;
     bool hasTensors = function

@@ -26,7 +26,7 @@ using namespace plim::ir;
 
 namespace {
 
-/// Dimensions of a slice put together so that those which it drops are gone.
+/// Groups of dimensions that collapse the dropped dimensions of a slice into others.
 SmallVector<ReassociationIndices> groupsOf(const llvm::SmallBitVector &dropped) {
   SmallVector<ReassociationIndices> groups;
   ReassociationIndices leading;
@@ -41,8 +41,9 @@ SmallVector<ReassociationIndices> groupsOf(const llvm::SmallBitVector &dropped) 
   return groups;
 }
 
-/// May upstream take another dimension for the one that a slice drops? It knows of units only: of two, it
-/// takes the first when types are made anew, and compares strides, which may be unknown, on buffers.
+/// May upstream take another dimension for the one that a slice drops? It knows of units only: of
+/// two, it takes the first when types are made anew, and compares strides, which may be unknown, on
+/// buffers.
 bool isAmbiguous(ArrayRef<OpFoldResult> sizes, const llvm::SmallBitVector &dropped) {
   if (dropped.none() || dropped.all())
     return false;
@@ -77,7 +78,8 @@ struct Normalize : plim::ir::impl::PlimNormalizeBase<Normalize> {
     for (Operation *op : ops)
       llvm::TypeSwitch<Operation *>(op)
           .Case([&](arith::ConstantOp op) {
-            // An element of it is folded to what lies behind it: it counts as one of equal elements.
+            // An element of it is folded to what lies behind it: it counts as one of equal
+            // elements.
             if (auto type = dyn_cast<RankedTensorType>(op.getType());
                 type && type.hasStaticShape() && type.getNumElements() == 0)
               replace<tensor::EmptyOp>(op, type.getShape(), type.getElementType());
@@ -105,8 +107,8 @@ struct Normalize : plim::ir::impl::PlimNormalizeBase<Normalize> {
     ++normalized;
   }
 
-  /// Of what the author promises, a sum that does not wrap or a quotient without remainder, nothing is
-  /// needed, and a promise that is broken would leave no value at all.
+  /// Of what the author promises, a sum that does not wrap or a quotient without remainder, nothing
+  /// is needed, and a promise that is broken would leave no value at all.
   void dropClaims(Operation *op) {
     auto flags = dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(op);
     if (flags && flags.getOverflowAttr().getValue() != arith::IntegerOverflowFlags::none) {
@@ -246,7 +248,8 @@ struct Normalize : plim::ir::impl::PlimNormalizeBase<Normalize> {
     if (!isAmbiguous(sizes, dropped))
       return;
     OpBuilder builder(op);
-    // The extents are the source's own: that they are those of the slice is checked where it is inserted.
+    // The extents are the source's own. A check where the slice is inserted compares them with
+    // those of the slice.
     SmallVector<OpFoldResult> own;
     int64_t dimension = 0;
     for (unsigned i = 0; i < sizes.size(); ++i)

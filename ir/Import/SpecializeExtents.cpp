@@ -87,8 +87,8 @@ struct SpecializeExtents : plim::ir::impl::PlimSpecializeExtentsBase<SpecializeE
     refineResults(function);
   }
 
-  /// What loops carry gets the static type that it begins with where it keeps its extents. True if
-  /// there was some.
+  /// Values that loops carry get the static type of their first value, if they keep its extents.
+  /// True if there was such a value.
   bool refineLoops(ModuleOp module) {
     IRRewriter rewriter(&getContext());
     auto castTo = [](OpBuilder &builder, Location loc, Type type, Value value) -> Value {

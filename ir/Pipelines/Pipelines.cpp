@@ -45,7 +45,8 @@ void addTosaToLinalg(OpPassManager &function) {
   function.addPass(tosa::createTosaToLinalg());
 }
 
-/// Guarded data are protected by binding, and those of a kernel may be the same memory. Devices take what is on tensors.
+/// Guarded data are protected by binding, and those of a kernel may be the same memory. Devices
+/// take what is on tensors.
 bool formsDispatchesOfKernels(const PipelineOptions &options) {
   return !options.oracle && !options.guarded;
 }
@@ -103,10 +104,10 @@ void buildImport(OpPassManager &manager, const PipelineOptions &) {
   manager.addPass(createTosaToMLProgram());
   OpPassManager &function = manager.nest<func::FuncOp>();
   function.addPass(createPlimNormalize());
-  // Also before the first canonicalisation: a comparison of a tensor with itself would be a constant
-  // whose extents nobody knows.
+  // Also before the first canonicalisation: a comparison of a tensor with itself would be a
+  // constant whose extents nobody knows.
   function.addPass(createPlimElementwiseToLinalg());
-  // Control flow first: to what follows a tosa.yield is one of those that it cannot convert.
+  // Control flow first: the conversions behind it cannot convert a tosa.yield.
   function.addPass(createTosaToSCFPass());
   addTosaToLinalg(function);
   TosaToArithPassOptions rescale;
@@ -169,7 +170,8 @@ void buildDispatch(OpPassManager &manager, const PipelineOptions &options) {
     prepare.inlineConstantBytes = inlineBytesOf(options);
     manager.addPass(createPlimPrepareConstants(prepare));
   }
-  // Behind what constants are prepared: the code for certain extents finds those of the code for all of them.
+  // Behind what constants are prepared: the code for certain extents finds those of the code for
+  // all of them.
   if (!options.specializedFunction.empty()) {
     PlimSpecializeExtentsOptions specialize;
     specialize.functionName = options.specializedFunction;
@@ -184,7 +186,8 @@ void buildDispatch(OpPassManager &manager, const PipelineOptions &options) {
     // What partial results take can be planned where it depends on the arguments alone.
     manager.addNestedPass<func::FuncOp>(createResolveExtents());
   }
-  // Before dispatches are formed: a decoupled splat is a fill, which dispatch formation takes inside.
+  // Before dispatches are formed: a decoupled splat is a fill, which dispatch formation takes
+  // inside.
   manager.addNestedPass<func::FuncOp>(createPlimDecoupleConstantWrites());
   addCleanup(manager);
   if (!options.oracle)
@@ -220,8 +223,8 @@ void buildAccess(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createPlimBindArguments());
 }
 
-/// On tensors, which it tiles, fuses and vectorises better than buffers, where every pass would have to prove again
-/// that nothing aliases.
+/// On tensors, which it tiles, fuses and vectorises better than buffers, where every pass would
+/// have to prove again that nothing aliases.
 void buildCodegen(OpPassManager &manager, const PipelineOptions &options) {
   if (options.oracle)
     return;
@@ -299,7 +302,8 @@ void buildSchedule(OpPassManager &manager, const PipelineOptions &options) {
   if (!options.standalone)
     manager.addPass(createPlimSchedule());
   manager.addNestedPass<func::FuncOp>(createPlimLowerTileProducts());
-  // The rest of what Codegen does with vectors: where a result is in memory says where its lines begin.
+  // The rest of what Codegen does with vectors: where a result is in memory says where its lines
+  // begin.
   manager.addNestedPass<func::FuncOp>(createPlimVectorizeElementwise());
 }
 

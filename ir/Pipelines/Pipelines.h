@@ -1,8 +1,8 @@
 // The load pipeline: which passes run in which order, and the options that shape it.
 //
-// Two pipelines share every stage but the optimising ones: `load` is what the engine runs; `oracle` is
-// the plain lowering that every optimisation is compared with (one dispatch per op, no tiling, no
-// vectorisation, buffers from the heap).
+// Two pipelines share every stage but the optimising ones: `load` is what the engine runs; `oracle`
+// is the plain lowering that every optimisation is compared with (one dispatch per op, no tiling,
+// no vectorisation, buffers from the heap).
 #pragma once
 
 #include "ir/Dispatch/Passes.h"
@@ -37,17 +37,18 @@ struct PipelineOptions {
   /// its arguments.
   std::string specializedFunction = {};
   std::vector<int64_t> specializedExtents = {};
-  /// Accelerators that there is a compiler for, and the one of them that gets the dispatches that name
-  /// none; empty: the host. The oracle has none.
+  /// Accelerators that there is a compiler for, and the one of them that gets the dispatches that
+  /// name none; empty: the host. The oracle has none.
   std::vector<std::string> devices = {};
   std::string preferredDevice = {};
   CompileForDevice compileForDevice = {};
-  /// Code for a program without the engine: nothing is prepared behind the link, dispatches run one after the other, and
-  /// nobody asks a call to stop.
+  /// Code for a program without the engine: nothing is prepared behind the link, dispatches run one
+  /// after the other, and nobody asks a call to stop.
   bool standalone = false;
   /// Memories of the target that accelerators bring to a call.
   std::vector<std::string> deviceMemories = {};
-  /// Whether what holds behind each stage is verified (VerifyStage.h): in a debug build, and in the tests of plimsoll-opt.
+  /// Whether what holds behind each stage is verified (VerifyStage.h): in a debug build, and in the
+  /// tests of plimsoll-opt.
 #ifdef NDEBUG
   bool verifyStages = false;
 #else
@@ -62,7 +63,8 @@ void registerDialects(mlir::DialectRegistry &registry);
 /// `plim-load-pipeline`, for plimsoll-opt. Not for the library: it touches global registries.
 void registerPassesAndPipelines();
 
-/// One of the folders of ir/ that modules go through: its passes, and those of others that have to run between them.
+/// One of the folders of ir/ that modules go through: its passes, with passes of others that have
+/// to run between them.
 struct Stage {
   llvm::StringLiteral name; // the folder's
   void (*build)(mlir::OpPassManager &manager, const PipelineOptions &options);

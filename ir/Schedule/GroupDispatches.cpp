@@ -101,7 +101,7 @@ struct GroupDispatches : plim::ir::impl::PlimGroupDispatchesBase<GroupDispatches
       return first;
     }
 
-    // Of the rest only what members need moves, and what that needs.
+    // Other ops move only if a member of the group needs them, or an op that moves.
     llvm::SmallPtrSet<Operation *, 16> needed;
     SmallVector<MemoryUse> neededUses;
     SmallVector<Operation *> moved;

@@ -23,7 +23,9 @@ Value repeated(Emitter &e, const Value &x, int64_t heads) {
   return e.reshape(wide, {x.dims[0], e.index(heads), x.dims[2]});
 }
 
-/// One token after the other changes a matrix of each head: it fades, and learns the key's value, or what it lacks of that.
+/// One token after the other changes a matrix of each head. The matrix fades; then the value of the
+/// token's key is added to it, or the difference between that value and what the matrix gives for
+/// the key.
 void linearAttention(Operator &op) {
   Emitter &e = op.emit;
   refuseFlag(op, "state_window");
@@ -113,7 +115,8 @@ void linearAttentionGate(Operator &op) {
     op.set(1, applied(e, activationOf("Sigmoid"), op.input(3)));
 }
 
-/// A convolution of each channel along the last dimension that looks back, also behind what came before.
+/// A convolution of each channel along the last dimension that looks back, also behind what came
+/// before.
 void causalConvWithState(Operator &op) {
   Emitter &e = op.emit;
   refuseFlag(op, "state_window");

@@ -59,8 +59,8 @@ void branch(Operator &op) {
     return;
   }
   const std::string test = e.use(e.only(condition));
-  // What PyTorch's exporter makes of squeeze(dim) where only a call knows the extent. The rank would depend on it; models rely on the
-  // one that they were traced with.
+  // What PyTorch's exporter makes of squeeze(dim) where only a call knows the extent. The rank
+  // would depend on it; models rely on the one that they were traced with.
   if (isOnly(then, "Squeeze") && isOnly(otherwise, "Identity")) {
     e.line("cf.assert " + test + ", " +
            stringLiteral("'" + op.node.outputs.at(0) +
@@ -145,7 +145,8 @@ bool alwaysContinues(const Graph &body) {
   return false;
 }
 
-/// scf.while: the turn, the condition, what is carried, and what the turns gave so far.
+/// Becomes an scf.while that carries the number of the turn, the condition, the loop's values, and
+/// what the turns gave so far.
 void loop(Operator &op) {
   Emitter &e = op.emit;
   const Graph &body = *op.graph("body");

@@ -47,8 +47,8 @@ const Value &zeroPoint(Operator &op, const Value &x, size_t input) {
   return zero;
 }
 
-/// Of the first input, whose zero point is input 2, and weights. What is outside is padded before its numbers are made wider, so that
-/// sums read narrow ones.
+/// Sums over windows of the first input, whose zero point is input 2, with weights. The border is
+/// padded before the numbers are made wider, so that sums read narrow numbers.
 Value windowSums(Operator &op, const Value &weights) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);

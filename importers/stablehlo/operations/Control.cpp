@@ -74,7 +74,7 @@ private:
   Values like;
 };
 
-/// Positions of what the body of a loop returns as it got it.
+/// Positions of values that the body of a loop returns unchanged.
 std::vector<bool> unchangedOf(const Region &body) {
   std::vector<bool> out(body.arguments.size());
   if (body.operations.empty())
@@ -166,7 +166,8 @@ void checkReturned(const Value &value, const Value &like) {
   checkSameShape(value, like);
 }
 
-/// Slices of the inputs along one dimension, one after the other, with values that each turn hands to the next.
+/// Slices of the inputs along one dimension, one after the other, with values that each turn hands
+/// to the next.
 void scan(Operator &op) {
   Emitter &e = op.emit;
   const Region &body = op.region(0);

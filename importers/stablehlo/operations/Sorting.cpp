@@ -114,7 +114,7 @@ private:
     return nullptr;
   }
 
-  /// Is `a` of elements of one side what `b` is of those of the other one?
+  /// Is `a` computed from the elements of one side as `b` is from those of the other side?
   bool mirror(const Use &a, const Use &b) {
     const std::optional<size_t> i = argumentOf(a), j = argumentOf(b);
     if (i || j) {
