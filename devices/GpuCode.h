@@ -28,9 +28,9 @@ enum class GpuCodeKind : uint8_t {
 /// A signed number of 64 bits. `a` and `b` are positions of earlier numbers, except as said.
 struct GpuNumber {
   enum Kind : uint8_t {
-    Constant, // a itself
-    Extent,   // of argument a, a tensor, in dimension b
-    Scalar, // argument a: its bits, extended by the highest one, floats too, so that they fit into a word
+    Constant,    // a itself
+    Extent,      // of argument a, a tensor, in dimension b
+    Scalar,      // argument a: its bits, extended by the highest one to fill a word; floats too
     Add,         // wraps around, as Subtract does
     Subtract,    //
     Multiply,    // out of range, or by a zero divisor: the launch fails, as for those that follow

@@ -41,7 +41,9 @@ enum class CodeKind {
   Once,     // prepares constants: run at the link and never again
   Host,     // orchestration: compiled fast
   Plain,    // the oracle: no optimisation that could hide a fault
-  Whole, // all of a module that is exported: optimised for speed, or for size where the device has little memory
+  /// All of a module that is exported: optimised for speed, or for size where the device has little
+  /// memory.
+  Whole,
 };
 
 class ObjectCache;

@@ -10,8 +10,8 @@
 // and takes neither locks nor memory once its name is known. Names are copied: what they belonged
 // to may be gone when they are read. docs/design/observability.md says why it is as it is.
 //
-//   thread -> row -> block of spans | block of spans | ...     one thread writes a row and its blocks
-//   kind, name, location -> subject                            the counters; all threads add to them
+//   thread -> row -> block of spans | block of spans | ...   one thread writes a row and its blocks
+//   kind, name, location -> subject                          the counters; all threads add to them
 //
 // Thread safety: every member may be called from any thread at any time.
 #pragma once

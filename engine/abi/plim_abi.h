@@ -9,8 +9,8 @@
  *   engine/session --> plim_function_entry   one per public function of a module (host code)
  *   host code      --> plim_rt_*             the runtime symbols below
  *   the runtime    --> plim_dispatch_entry   once per range of workgroups, on any thread
- *   the runtime    --> plim_host_function    where a module calls a function of the host application, or
- *                                            runs a dispatch on one of its devices
+ *   the runtime    --> plim_host_function    where a module calls a function of the host
+ *                                            application, or runs a dispatch on one of its devices
  *
  * Generated code never allocates by itself, never prints, never aborts. It reports failure by
  * returning a nonzero plim_code after the runtime latched the message in the context.
@@ -41,7 +41,7 @@ typedef int32_t plim_code;
 /* The device context of one call: the typed first argument of all generated code.
  *
  *   offset  field
- *        0  magic, version      for debuggers; artifacts carry the version and are checked when read
+ *        0  magic, version      for debuggers; artifacts have the version and are checked when read
  *        8  status              first failure that was seen here; 0 while all is well
  *       12  flags               what is known of this call: PLIM_CALL_...
  *       16  workspace           base of the call's slab: every planned buffer lies in it
@@ -49,14 +49,15 @@ typedef int32_t plim_code;
  *       32  call                the runtime's own state of the call; opaque to generated code
  *       40  pools               base of each pool that the module names, in the artifact's order;
  *                               null where it names none
- *       48  offsets             where in the workspace each buffer lies that the call has planned, by
- *                               its slot; negative for one that plim_rt_allocate has to serve. Null
- *                               where all offsets were known at load
- *       56  variables           base of each variable of the module, in the artifact's order; null where
- *                               none is used
- *       64  call_status         first failure of the call on any of its threads; 0 while all is well. A
- *                               failure elsewhere or a stop sets it at any time, so it is read atomically:
- *                               long loops look at it, copy what they find to `status`, and end
+ *       48  offsets             where in the workspace each buffer lies that the call has planned,
+ *                               by its slot; negative for one that plim_rt_allocate has to serve.
+ *                               Null where all offsets were known at load
+ *       56  variables           base of each variable of the module, in the artifact's order; null
+ *                               where none is used
+ *       64  call_status         first failure of the call on any of its threads; 0 while all is
+ *                               well. A failure elsewhere or a stop sets it at any time, so it is
+ *                               read atomically: long loops look at it, copy what they find to
+ *                               `status`, and end
  *
  * The raw pointer of a kernel runs without a call: with a constant context whose `call` is null,
  * which only plim_rt_fail and plim_rt_dispatch take.
@@ -108,7 +109,8 @@ typedef struct plim_view {
 } plim_view;
 PLIM_STATIC_ASSERT(sizeof(plim_view) == 24, "mirrored by ir/Conversion");
 
-/* A public function of a module. It reads the views as long as it runs. On failure no result holds memory. */
+/* A public function of a module. It reads the views as long as it runs. On failure no result holds
+ * memory. */
 typedef plim_code (*plim_function_entry)(plim_context *context, const plim_view *arguments,
                                          const plim_view *results);
 
@@ -130,7 +132,8 @@ typedef plim_code (*plim_host_function)(plim_context *context, void *user,
 /* Stack that a host function may use, in bytes. */
 #define PLIM_HOST_STACK (16 << 10)
 
-/* What a declaration is bound to when the module is linked; the runtime's, opaque to generated code. */
+/* What a declaration is bound to when the module is linked; the runtime's, opaque to generated
+ * code. */
 typedef struct plim_external plim_external;
 
 /* Runs the workgroups [begin, end) of one dispatch. bindings: one base pointer per buffer binding;
@@ -197,8 +200,9 @@ PLIM_STATIC_ASSERT(sizeof(plim_launch) == 24, "mirrored by ir/Conversion");
  *
  *   offset  field
  *        0  count               of launches, from 1 to PLIM_SCHEDULE_LIMIT
- *        8  predecessors        for each launch those that must have ended before it begins: bit i for
- *                               launch #i, which comes before it. Null if none waits for another
+ *        8  predecessors        for each launch those that must have ended before it begins: bit i
+ *                               for launch #i, which comes before it. Null if no launch waits for
+ *                               another
  */
 typedef struct plim_schedule {
   uint64_t count;
@@ -210,7 +214,8 @@ PLIM_STATIC_ASSERT(sizeof(plim_schedule) == 16, "mirrored by ir/Conversion");
  *
  * Each that can fail latches the first failure in `context` and returns nonzero (or null). */
 
-/* Runs a dispatch to its end. Host code, any thread. Without a call all of it runs on the calling one. */
+/* Runs a dispatch to its end. Host code, any thread. Without a call all of it runs on the calling
+ * one. */
 plim_code plim_rt_dispatch(plim_context *context, const plim_dispatch *dispatch,
                            void *const *bindings, const int64_t *scalars);
 

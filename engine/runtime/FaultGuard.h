@@ -1,6 +1,6 @@
 // FaultGuard: a fault in generated code ends that code, not the process.
 //
-//   FaultHandlers handlers;                    // SIGSEGV, SIGBUS and SIGFPE are ours while one lives
+//   FaultHandlers handlers;                  // SIGSEGV, SIGBUS and SIGFPE are ours while one lives
 //   std::optional<Fault> fault = FaultGuard::run([&] { entry(...); });
 //
 // A handler jumps back into run() when the fault was on a thread that is inside of run(). It hands

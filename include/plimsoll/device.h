@@ -29,7 +29,8 @@
 
 PLIM_C_BEGIN
 
-/* What a device is asked for by compile or load. Belongs to the library; valid until that returns. */
+/* What a device is asked for by compile or load. Belongs to the library; valid until that
+ * returns. */
 typedef struct plim_device_job plim_device_job;
 
 /* Compiles the public function `name` of a module: `size` bytes of `text`, MLIR in upstream
@@ -76,7 +77,8 @@ typedef struct plim_device_options {
   const char *name;
   /* Of its compiler: compiled modules in caches are for one version. NULL: "". */
   const char *version;
-  /* NULL: the device runs what was compiled elsewhere, and the source of a module can give it nothing. */
+  /* NULL: the device runs what was compiled elsewhere, and the source of a module can give it
+   * nothing. */
   plim_device_compile compile;
   /* NULL, beside compile: its code is for plim_module_compile() and plim_module_export() here, and
    * runs elsewhere; a module with such code is not loaded: FAILED_PRECONDITION. */
@@ -105,7 +107,8 @@ PLIM_API plim_code plim_device_job_write(plim_device_job *job, const void *data,
  * be returned. */
 PLIM_API plim_code plim_device_job_fail(plim_device_job *job, plim_code code, const char *message);
 
-/* One more owner; one less, and the last one, engines and modules included, frees it. NULL is ignored by both. */
+/* One more owner; one less, and the last one, engines and modules included, frees it. NULL is
+ * ignored by both. */
 PLIM_API void plim_device_retain(plim_device *device);
 PLIM_API void plim_device_release(plim_device *device);
 

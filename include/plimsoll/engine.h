@@ -93,7 +93,8 @@ typedef struct plim_engine_options {
   uint32_t flags;       /* PLIM_ENGINE_... */
   /* NULL: this machine without its accelerators. Retained. */
   const plim_target *target;
-  /* Threads that work at once on one call, the caller included, at most 1024. 0: all that this process may use. */
+  /* Threads that work at once on one call, the caller included, at most 1024. 0: all that this
+   * process may use. */
   uint32_t threads;
   plim_numerics numerics; /* of modules that do not choose their own */
   /* Where temporaries live: "auto" (NULL), "stack", "workspace", "heap" (each from malloc), or
@@ -120,7 +121,8 @@ typedef struct plim_engine_options {
   uint32_t numa_node;
   /* For modules that do not choose their own. Not with PLIM_ENGINE_CHECKED. */
   plim_specialization specialization;
-  /* For how many extents a module has code at a time; what was not used for longest goes first. 0: 8. */
+  /* For how many extents a module has code at a time; what was not used for longest goes first. 0:
+   * 8. */
   uint32_t specialization_count;
   /* Accelerators of the host's own, each name once. Retained. NULL: none. */
   const plim_device *const *devices;

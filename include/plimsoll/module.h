@@ -73,7 +73,8 @@ typedef struct plim_load_options {
   /* Stronger than the engine's. */
   plim_numerics numerics;
   uint32_t reserved; /* 0 */
-  /* Ends the load with DEADLINE_EXCEEDED, where `stop` would, or anywhere with compile workers. 0: never. */
+  /* Ends the load with DEADLINE_EXCEEDED, where `stop` would, or anywhere with compile workers. 0:
+   * never. */
   uint64_t timeout_nanoseconds;
 } plim_load_options;
 
@@ -190,7 +191,8 @@ typedef struct plim_specialization_statistics {
   uint64_t calls;       /* that found code for their extents */
 } plim_specialization_statistics;
 
-/* Fills in `out_statistics`, whose struct_size must be set. All are 0 for a module that has none. */
+/* Fills in `out_statistics`, whose struct_size must be set. All are 0 for a module that has
+ * none. */
 PLIM_NODISCARD PLIM_API plim_status *
 plim_module_specialization_statistics(const plim_module *module,
                                       plim_specialization_statistics *out_statistics);
