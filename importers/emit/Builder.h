@@ -74,8 +74,7 @@ public:
   /// The name of a scalar's SSA value, which is made if it has none.
   std::string use(const Scalar &scalar);
 
-  // --- Arithmetic: both operands have one type
-  // ----------------------------------------------------
+  // --- Arithmetic: both operands have one type ---------------------------------------------------
 
   Scalar add(const Scalar &a, const Scalar &b);
   Scalar sub(const Scalar &a, const Scalar &b);
@@ -113,8 +112,7 @@ public:
   /// not zero. Of complex numbers the real part.
   Scalar convert(const Scalar &a, ElementType type);
 
-  // --- Loops of scalars
-  // ---------------------------------------------------------------------------
+  // --- Loops of scalars --------------------------------------------------------------------------
 
   using LoopBody = std::function<Scalars(const Scalars &indices, const Scalars &carried)>;
   /// Loops from `lower` to `upper`, the last the innermost, with values that each turn hands to the

@@ -53,8 +53,7 @@ public:
   /// Those that did; their names are distinct.
   const std::vector<TensorPtr> &parameters() const { return externals; }
 
-  // --- Making and reading
-  // -------------------------------------------------------------------------
+  // --- Making and reading ------------------------------------------------------------------------
 
   Value constant(const TensorPtr &data);
   Value tensor(ElementType type, Scalars dims, std::string name);
@@ -92,8 +91,7 @@ public:
   /// The product of the extents.
   Scalar count(const Value &value);
 
-  // --- Computing
-  // ----------------------------------------------------------------------------------
+  // --- Computing ---------------------------------------------------------------------------------
 
   using Element = std::function<Scalar(const Scalars &)>;
 
@@ -130,8 +128,7 @@ public:
                  const Axes &rightLoops, const Axes &outLoops, const Scalars &loopExtents,
                  const Scalar &initial, const std::string &attributes = {});
 
-  // --- Tensors that loops carry
-  // -------------------------------------------------------------------
+  // --- Tensors that loops carry ------------------------------------------------------------------
 
   /// `initial` after `body` was called for each position, one after the other.
   Value updateLoop(const Value &initial, const Scalars &lower, const Scalars &upper,
@@ -154,8 +151,7 @@ public:
   Values changedIf(const Scalar &condition, const Values &values,
                    const std::function<Values()> &body);
 
-  // --- Moving
-  // -------------------------------------------------------------------------------------
+  // --- Moving ------------------------------------------------------------------------------------
 
   Value reshape(const Value &value, const Scalars &dims);
   Value transpose(const Value &value, const Axes &order);

@@ -1,10 +1,12 @@
-// Products of quantised weights whose rows are rounded to bytes. For each block of the reduction with a scale of its own,
+// Products of quantised weights whose rows are rounded to bytes. For each block of the reduction
+// with a scale of its own,
 //
 //   sum(x * (w - zero) * scale) ~ (sum(q * u) - (zero - least) * sum(q)) * (scale * step)
 //
-// where `u = w - least` has no sign, `step` is the largest |x| of the block by 127, and `q = round(x / step)`. Processors add four
-// products of such bytes at a time (`plim.dot_groups`), or two of 16 bits. Weights of 2 and 4 bits lie in words of 32, and take a
-// shift and a mask for each group.
+// where `u = w - least` has no sign, `step` is the largest |x| of the block by 127, and `q =
+// round(x / step)`. Processors add four products of such bytes at a time (`plim.dot_groups`), or
+// two of 16 bits. Weights of 2 and 4 bits lie in words of 32, and take a shift and a mask for each
+// group.
 #include "ir/Codegen/QuantizedProducts.h"
 #include "ir/Plim/Plim.h"
 #include "ir/Plim/ProductInstructions.h"
@@ -19,7 +21,8 @@ using namespace plim::ir;
 
 namespace {
 
-/// The most weights of a block that the body of a product has written out: registers hold the groups of a vector of columns.
+/// The most weights of a block that the body of a product has written out: registers hold the
+/// groups of a vector of columns.
 constexpr int64_t longestBlock = 64;
 
 /// Bits of the integers that the host multiplies and adds in groups; 0 where it has no instruction.
@@ -30,7 +33,8 @@ unsigned bitsOfGroups(ModuleOp module) {
   return 0;
 }
 
-/// The longest block of weights, of at most `longestBlock`, that divides `size` and fills words; 0 if there is none.
+/// The longest block of weights, of at most `longestBlock`, that divides `size` and fills words; 0
+/// if there is none.
 int64_t blockOf(int64_t size, int64_t inWord) {
   for (int64_t block = longestBlock; block >= inWord; block -= inWord)
     if (size % block == 0)
@@ -88,8 +92,8 @@ Value reduce(OpBuilder &builder, Location loc, Value value, unsigned dimension, 
       .getResult(0);
 }
 
-/// Words of `count` elements each that lie one after the other along a dimension. The body has these, and an element of `other`, if
-/// there is one, which lacks the dimension.
+/// Words of `count` elements each that lie one after the other along a dimension. The body has
+/// these, and an element of `other`, if there is one, which lacks the dimension.
 Value wordsOf(OpBuilder &builder, Location loc, Value value, unsigned dimension, int64_t count,
               Value other, Body body) {
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, value);
@@ -291,7 +295,8 @@ private:
     return opsFor(source, values);
   }
 
-  /// `word`, null where it is the first part, with the low bits of `part` at a place where it has none.
+  /// `word`, null where it is the first part, with the low bits of `part` at a place where it has
+  /// none.
   static Value joined(OpBuilder &builder, Location loc, Value word, Value part, int64_t bits,
                       int64_t place) {
     if (bits + place < 32)

@@ -10,12 +10,14 @@ using namespace plim::ir;
 
 namespace {
 
-/// Rows of a product from which on its weights are worth their memory as floats: panels of those are multiplied with blocks of rows.
+/// Rows of a product from which on its weights are worth their memory as floats: panels of those
+/// are multiplied with blocks of rows.
 constexpr int64_t manyRows = 64;
 /// Fewer weights stay in the caches in any case.
 constexpr int64_t leastWeights = int64_t(1) << 14;
 
-/// Is the operand a tensor with one index for each dimension, of which one is `loop`, along a known extent?
+/// Is the operand a tensor with one index for each dimension, of which one is `loop`, along a known
+/// extent?
 bool hasExtent(linalg::LinalgOp op, OpOperand &operand, unsigned loop) {
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   const std::optional<SmallVector<unsigned>> loops = loopsOf(op.getMatchingIndexingMap(&operand));
@@ -23,7 +25,8 @@ bool hasExtent(linalg::LinalgOp op, OpOperand &operand, unsigned loop) {
          !type.isDynamicDim(llvm::find(*loops, loop) - loops->begin());
 }
 
-/// A number of the body of an op that makes weights, for each of them, as a byte. The dimensions are its loops.
+/// A number of the body of an op that makes weights, for each of them, as a byte. The dimensions
+/// are its loops.
 Value bytesOf(OpBuilder &builder, linalg::LinalgOp op, Value value) {
   const SetVector<Operation *> needed = opsFor(op, value);
   SmallVector<Value> inputs, elements;

@@ -1,4 +1,5 @@
-// QuantizedProducts: products that read weights as the narrow integers that those are made of. For plim-keep-quantized.
+// QuantizedProducts: products that read weights as the narrow integers that those are made of. For
+// plim-keep-quantized.
 #pragma once
 
 #include "ir/Analysis/Products.h"
@@ -9,8 +10,9 @@
 
 namespace plim::ir {
 
-/// A product of rows and quantised weights as one that reads what these are made of. Its loops are those of the rows, panels, the
-/// columns of a panel, and `sums` of the reduction: along blocks of weights that have a scale in common, and within a block.
+/// A product of rows and quantised weights as one that reads what these are made of. Its loops are
+/// those of the rows, panels, the columns of a panel, and `sums` of the reduction: along blocks of
+/// weights that have a scale in common, and within a block.
 class QuantizedProduct {
 public:
   /// Nothing where the product stays as it is. Valid until an op goes that it looked at.
@@ -33,7 +35,8 @@ protected:
   virtual void computeIn(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::ValueRange arguments) = 0;
 
-  /// The rows with the reduction in parts, outermost first, and the loop of each dimension: a product's, or nothing for a part.
+  /// The rows with the reduction in parts, outermost first, and the loop of each dimension: a
+  /// product's, or nothing for a part.
   struct Parts {
     mlir::Value value;
     llvm::SmallVector<std::optional<unsigned>> loops;
@@ -41,11 +44,13 @@ protected:
   };
   Parts rowsInParts(mlir::OpBuilder &builder, llvm::ArrayRef<int64_t> parts);
 
-  /// What is indexed by some loops of the op that makes weights, with its panels outermost and their columns innermost, and its
-  /// indices, if each loop of `depth` is one of the reduction here.
+  /// What is indexed by some loops of the op that makes weights, with its panels outermost and
+  /// their columns innermost, and its indices, if each loop of `depth` is one of the reduction
+  /// here.
   std::pair<mlir::Value, llvm::SmallVector<mlir::AffineExpr>>
   arrange(mlir::OpBuilder &builder, mlir::Value value, llvm::ArrayRef<unsigned> loops);
-  /// Reads each input of the op that makes weights, but for the integers, that some ops and values of its body need.
+  /// Reads each input of the op that makes weights, but for the integers, that some ops and values
+  /// of its body need.
   void readOthers(mlir::OpBuilder &builder, const llvm::SetVector<mlir::Operation *> &ops,
                   mlir::ValueRange values = {});
 
@@ -79,12 +84,14 @@ private:
   llvm::SmallVector<mlir::AffineMap> maps;
 };
 
-/// One that makes floats of the integers, as the source says; null where the integers would not fit a byte.
+/// One that makes floats of the integers, as the source says; null where the integers would not fit
+/// a byte.
 std::unique_ptr<QuantizedProduct> productOfFloats(mlir::linalg::LinalgOp op, const Product &product,
                                                   QuantizedWeights weights, int64_t width);
 
-/// One that rounds the rows to bytes, with a scale for each block, and multiplies those with the integers, several at a time; null
-/// where the host has no instruction for it, or the weights are not scaled by blocks.
+/// One that rounds the rows to bytes, with a scale for each block, and multiplies those with the
+/// integers, several at a time; null where the host has no instruction for it, or the weights are
+/// not scaled by blocks.
 std::unique_ptr<QuantizedProduct> productOfBytes(mlir::linalg::LinalgOp op, const Product &product,
                                                  QuantizedWeights weights, int64_t width);
 

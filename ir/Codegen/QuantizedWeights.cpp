@@ -67,8 +67,8 @@ std::optional<Integers> rangeOfElements(Value value) {
   return std::nullopt;
 }
 
-/// Of a number in the body of an op that makes weights, if it is an integer, as an integer of more than 8 bits or as a float of 32 or more.
-/// Bytes have a sign only where they are widened.
+/// Of a number in the body of an op that makes weights, if it is an integer, as an integer of more
+/// than 8 bits or as a float of 32 or more. Bytes have a sign only where they are widened.
 std::optional<Integers> rangeOf(linalg::LinalgOp op, Value value) {
   if (isa<FloatType>(value.getType()) && value.getType().getIntOrFloatBitWidth() < 32)
     return std::nullopt;

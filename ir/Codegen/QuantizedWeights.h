@@ -1,4 +1,5 @@
-// QuantizedWeights: what the weights of a product are made of, where that is narrow integers, scales and zero points.
+// QuantizedWeights: what the weights of a product are made of, where that is narrow integers,
+// scales and zero points.
 #pragma once
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -7,16 +8,20 @@
 
 namespace plim::ir {
 
-/// Does the op make each element of one tensor once, of elements of its inputs alone? Not where a device was asked for.
+/// Does the op make each element of one tensor once, of elements of its inputs alone? Not where a
+/// device was asked for.
 bool makesElements(mlir::linalg::LinalgOp op);
 
-/// The loops that index an operand, one for each of its dimensions; nothing if it has other indices.
+/// The loops that index an operand, one for each of its dimensions; nothing if it has other
+/// indices.
 std::optional<llvm::SmallVector<unsigned>> loopsOf(mlir::AffineMap map);
 
-/// Floats that an elementwise op makes of narrow integers and of what a block of those has in common.
+/// Floats that an elementwise op makes of narrow integers and of what a block of those has in
+/// common.
 struct QuantizedWeights {
   mlir::linalg::LinalgOp op;
-  /// For each dimension of the tensor that was asked about: the loops of `op` that run along it, outermost first.
+  /// For each dimension of the tensor that was asked about: the loops of `op` that run along it,
+  /// outermost first.
   llvm::SmallVector<llvm::SmallVector<unsigned>> dimensions;
   unsigned narrow; // the number of the operand of `op` with an integer for each weight
 
@@ -26,7 +31,8 @@ struct QuantizedWeights {
   mlir::Value number();
 };
 
-/// What makes a tensor of weights; looks through copies in another order and through reshapes that make one dimension of several.
+/// What makes a tensor of weights; looks through copies in another order and through reshapes that
+/// make one dimension of several.
 std::optional<QuantizedWeights> quantizedWeightsOf(mlir::Value value);
 
 /// What takes the place of a weight in memory: an integer of 8 bits.
@@ -41,7 +47,8 @@ std::optional<StoredWeight> storedWeightOf(QuantizedWeights weights);
 struct ScaledWeight {
   int64_t least; // of the number
   unsigned bits; // that `number - least` needs: 2, 4 or 8
-  /// Of the body, made without the number. `zero` is a float or an integer, or null; it may be added instead.
+  /// Of the body, made without the number. `zero` is a float or an integer, or null; it may be
+  /// added instead.
   mlir::Value scale, zero;
   bool addsZero = false;
 };
