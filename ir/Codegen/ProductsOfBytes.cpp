@@ -179,7 +179,7 @@ private:
         });
     for (int64_t group = 0; group < block / inGroup(); ++group)
       readPart(groups, indices, inner, group);
-    read(steps, indices);
+    readApart(steps, indices);
     if (!isShifted())
       return;
     Value sum =
@@ -188,7 +188,7 @@ private:
                  Value ones = integer(inside, at, inEach(1));
                  return DotGroupsOp::create(inside, at, ones, in[0], in[1], groupType(inside));
                });
-    read(sum, indices);
+    readApart(sum, indices);
   }
 
   void readWeights(OpBuilder &builder) override {
@@ -278,6 +278,12 @@ private:
     sum = arith::MulFOp::create(builder, loc, sum, scale);
     sum = arith::AddFOp::create(builder, loc, arguments.back(), sum);
     linalg::YieldOp::create(builder, loc, sum);
+  }
+
+  /// Reads what is made for all columns, in a dispatch of its own: those of the product are many.
+  void readApart(Value value, ArrayRef<AffineExpr> indices) {
+    value.getDefiningOp()->setAttr(splitAttr, UnitAttr::get(value.getContext()));
+    read(value, indices);
   }
 
   /// Reads one place of a dimension of `value`, which has the others' indices.

@@ -79,24 +79,68 @@ struct DefineArithmetic : plim::ir::impl::PlimDefineArithmeticBase<DefineArithme
     result.replaceAllUsesExcept(limited, limited);
   }
 
+  /// A float between two constants, both of which let a NaN through.
+  struct Clamp {
+    Value value;
+    std::optional<APFloat> least, most;
+  };
+
+  /// What a float is, if it is a maximum of a minimum or the other way round, and nothing between.
+  static std::optional<Clamp> clampOf(Value value) {
+    Clamp clamp{value, {}, {}};
+    while (!clamp.least || !clamp.most) {
+      Operation *op = clamp.value.getDefiningOp();
+      if (!isa_and_nonnull<arith::MaximumFOp, arith::MinimumFOp>(op))
+        return std::nullopt;
+      std::optional<APFloat> &bound = isa<arith::MaximumFOp>(op) ? clamp.least : clamp.most;
+      APFloat constant(0.0F);
+      const bool isLeft = matchPattern(op->getOperand(0), m_ConstantFloat(&constant));
+      if (bound || (!isLeft && !matchPattern(op->getOperand(1), m_ConstantFloat(&constant))))
+        return std::nullopt;
+      bound = constant;
+      clamp.value = op->getOperand(isLeft ? 1 : 0);
+    }
+    return *clamp.least <= *clamp.most ? std::optional(clamp) : std::nullopt;
+  }
+
   /// LLVM's own saturating conversions are not vectorised well: eight times as slow with AVX2.
   void saturate(Operation *op) {
     ImplicitLocOpBuilder b(op->getLoc(), op);
     Value from = op->getOperand(0);
+    bool isSigned = isa<arith::FPToSIOp>(op);
+    Type type = op->getResult(0).getType();
+    unsigned width = widthOf(type);
+    APInt least = isSigned ? APInt::getSignedMinValue(width) : APInt::getZero(width);
+    APInt most = isSigned ? APInt::getSignedMaxValue(width) : APInt::getMaxValue(width);
+    const bool isNarrow = widthOf(from.getType()) < 32;
+    const llvm::fltSemantics &semantics =
+        isNarrow ? APFloat::IEEEsingle()
+                 : cast<FloatType>(getElementTypeOrSelf(from.getType())).getFloatSemantics();
+    APFloat lowest(semantics), highest(semantics);
+    lowest.convertFromAPInt(least, isSigned, APFloat::rmTowardZero);
+    bool isExact = highest.convertFromAPInt(most, isSigned, APFloat::rmTowardZero) == APFloat::opOK;
+    // Bounds of the source that are no further apart take the place of the integer's. A NaN passes
+    // them and becomes 0, which an integer without a sign has to have for its lower bound then.
+    if (std::optional<Clamp> clamp = clampOf(from)) {
+      bool isInexact = false;
+      clamp->least->convert(semantics, APFloat::rmNearestTiesToEven, &isInexact);
+      clamp->most->convert(semantics, APFloat::rmNearestTiesToEven, &isInexact);
+      if (*clamp->least >= lowest && *clamp->most <= highest &&
+          (isSigned || clamp->least->isZero())) {
+        from = clamp->value;
+        lowest = *clamp->least;
+        highest = *clamp->most;
+        isExact = true;
+      }
+    }
     // Exact, and narrower ones have no instructions of their own.
-    if (widthOf(from.getType()) < 32) {
+    if (isNarrow) {
       Type wide = b.getF32Type();
       if (auto vector = dyn_cast<VectorType>(from.getType()))
         wide = vector.clone(wide);
       from = arith::ExtFOp::create(b, wide, from);
     }
-    bool isSigned = isa<arith::FPToSIOp>(op);
-    Type type = op->getResult(0).getType(), source = from.getType();
-    unsigned width = widthOf(type);
-    APInt least = isSigned ? APInt::getSignedMinValue(width) : APInt::getZero(width);
-    APInt most = isSigned ? APInt::getSignedMaxValue(width) : APInt::getMaxValue(width);
-    const llvm::fltSemantics &semantics =
-        cast<FloatType>(getElementTypeOrSelf(source)).getFloatSemantics();
+    Type source = from.getType();
     auto constant = [&](Type type, Attribute value) -> Value {
       if (auto vector = dyn_cast<VectorType>(type))
         return arith::ConstantOp::create(b, DenseElementsAttr::get(vector, value));
@@ -112,9 +156,6 @@ struct DefineArithmetic : plim::ir::impl::PlimDefineArithmeticBase<DefineArithme
     auto choose = [&](P predicate, Value left, Value right, Value yes, Value no) -> Value {
       return arith::SelectOp::create(b, arith::CmpFOp::create(b, predicate, left, right), yes, no);
     };
-    APFloat lowest(semantics), highest(semantics);
-    lowest.convertFromAPInt(least, isSigned, APFloat::rmTowardZero);
-    bool isExact = highest.convertFromAPInt(most, isSigned, APFloat::rmTowardZero) == APFloat::opOK;
     // NaN too becomes the least one, which is what the instruction for a maximum does.
     Value low = real(lowest), high = real(highest);
     Value inside = choose(P::OGT, from, low, from, low);

@@ -83,6 +83,9 @@ def PlimDefineArithmetic : Pass<"plim-define-arithmetic"> {
     %i = select(%f is NaN, 0, %bounded)
     ```
 
+    Constant bounds that the source gives the float (`arith.maximumf` of `arith.minimumf`) take the place of the integer's
+    where they are no further apart, so that a saturating conversion of a quantiser is one of two.
+
     Amounts that are constants and small enough are left alone. Processors whose vectors shift like this
     need no more instructions.
   }];

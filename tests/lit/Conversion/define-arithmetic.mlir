@@ -74,3 +74,51 @@ func.func @exact(%x: vector<2x4xbf16>) -> vector<2x4xi8> {
   %a = arith.fptoui %x : vector<2x4xbf16> to vector<2x4xi8>
   return %a : vector<2x4xi8>
 }
+
+// Bounds of the source are those of the conversion where they are no further apart, in either order. A NaN is 0.
+// CHECK-LABEL: func.func @clamped(
+//  CHECK-SAME: %[[X:.*]]: f32)
+//   CHECK-DAG: %[[LOW:.*]] = arith.constant -1.270000e+02 : f32
+//   CHECK-DAG: %[[HIGH:.*]] = arith.constant 1.270000e+02 : f32
+//       CHECK: %[[ABOVE:.*]] = arith.cmpf ogt, %[[X]], %{{.*}}
+//       CHECK: %[[A:.*]] = arith.select %[[ABOVE]], %[[X]], %{{.*}}
+//       CHECK: %[[BELOW:.*]] = arith.cmpf olt, %[[A]], %{{.*}}
+//       CHECK: %[[B:.*]] = arith.select %[[BELOW]], %[[A]], %{{.*}}
+//       CHECK: %[[I:.*]] = arith.fptosi %[[B]]
+//       CHECK: %[[NAN:.*]] = arith.cmpf uno, %[[X]], %[[X]]
+//       CHECK: %[[R:.*]] = arith.select %[[NAN]], %{{.*}}, %[[I]]
+//       CHECK: return %[[R]]
+func.func @clamped(%x: f32) -> i8 {
+  %low = arith.constant -127.0 : f32
+  %high = arith.constant 127.0 : f32
+  %min = arith.minimumf %high, %x : f32
+  %max = arith.maximumf %min, %low : f32
+  %a = arith.fptosi %max : f32 to i8
+  return %a : i8
+}
+
+// NaN would be 1; bounds that are further apart than the integer's, or that swallow NaN.
+// CHECK-LABEL: func.func @otherBounds(
+// CHECK-COUNT-3: arith.minimumf
+//       CHECK: %[[ONE:.*]] = arith.maximumf
+//       CHECK: arith.cmpf ogt, %[[ONE]]
+//       CHECK: %[[TWO:.*]] = arith.maximumf
+//       CHECK: arith.cmpf ogt, %[[TWO]]
+//       CHECK: %[[THREE:.*]] = arith.maxnumf
+//       CHECK: arith.cmpf ogt, %[[THREE]]
+func.func @otherBounds(%x: f32) -> (i8, i8, i8) {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %low = arith.constant -200.0 : f32
+  %high = arith.constant 100.0 : f32
+  %min1 = arith.minimumf %high, %x : f32
+  %min2 = arith.minimumf %high, %x : f32
+  %min3 = arith.minimumf %high, %x : f32
+  %max1 = arith.maximumf %min1, %one : f32
+  %a = arith.fptoui %max1 : f32 to i8
+  %max2 = arith.maximumf %min2, %low : f32
+  %b = arith.fptosi %max2 : f32 to i8
+  %max3 = arith.maxnumf %min3, %zero : f32
+  %c = arith.fptoui %max3 : f32 to i8
+  return %a, %b, %c : i8, i8, i8
+}
