@@ -13,7 +13,7 @@ def PlimSeparateDestinations : Pass<"plim-separate-destinations"> {
 
     What a loop begins with becomes one of its own for each that it carries. Upstream's analysis does not see all that is written
     between a write and a read when two that a loop carries begin as one tensor without contents: both were one buffer. Nor does it see that a `scf.while`
-    hands on one tensor twice; the second is a copy.
+    hands on one tensor twice, or one from outside that the next round writes to and others read: those are copied.
 
     ```mlir
     %e = tensor.empty() : tensor<8xf32>

@@ -20,12 +20,41 @@ namespace {
 /// what becomes a result of the function.
 constexpr size_t mostSharing = 64;
 
-/// Bufferization makes one buffer of it.
-void copyWhatGoesOnTwice(Operation *terminator) {
+/// Is the memory of a tensor made within the loop, or what the loop carries? Only what is written gets memory of its own, and its
+/// analysis knows of that.
+bool isOfLoop(Value value, scf::WhileOp loop) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return loop->isProperAncestor(argument.getOwner()->getParentOp()) ||
+           argument.getOwner()->getParentOp() == loop;
+  Operation *op = value.getDefiningOp();
+  if (!loop->isProperAncestor(op))
+    return false;
+  auto areOfLoop = [&](ValueRange values) {
+    return llvm::all_of(values, [&](Value each) {
+      return !isa<TensorType>(each.getType()) || isOfLoop(each, loop);
+    });
+  };
+  if (isa<DestinationStyleOpInterface>(op))
+    return true;
+  const unsigned number = cast<OpResult>(value).getResultNumber();
+  if (auto inner = dyn_cast<LoopLikeOpInterface>(op))
+    return areOfLoop(inner.getInits());
+  if (isa<RegionBranchOpInterface>(op))
+    return llvm::all_of(op->getRegions(), [&](Region &region) {
+      return region.empty() || isOfLoop(region.front().getTerminator()->getOperand(number), loop);
+    });
+  return areOfLoop(op->getOperands());
+}
+
+/// What a `scf.while` hands on is copied where bufferization would make one buffer of it and another tensor without looking for
+/// conflicts: what goes on twice, and what came about outside and begins the next round, which may write it.
+void copyWhatIsShared(Operation *terminator) {
+  auto loop = cast<scf::WhileOp>(terminator->getParentOp());
   llvm::SmallPtrSet<Value, 4> seen;
   for (OpOperand &operand : terminator->getOpOperands())
     if (auto type = dyn_cast<RankedTensorType>(operand.get().getType());
-        type && !seen.insert(operand.get()).second) {
+        type && (!seen.insert(operand.get()).second ||
+                 (isa<scf::YieldOp>(terminator) && !isOfLoop(operand.get(), loop)))) {
       OpBuilder builder(terminator);
       operand.set(bufferization::AllocTensorOp::create(builder, terminator->getLoc(), type,
                                                        ValueRange(), operand.get()));
@@ -38,7 +67,7 @@ struct SeparateDestinations : plim::ir::impl::PlimSeparateDestinationsBase<Separ
         uses; // of each, in the order of the source
     getOperation()->walk([&](Operation *op) {
       if (isa<scf::YieldOp, scf::ConditionOp>(op) && isa<scf::WhileOp>(op->getParentOp()))
-        copyWhatGoesOnTwice(op);
+        copyWhatIsShared(op);
       for (OpOperand &operand : op->getOpOperands()) {
         auto empty = operand.get().getDefiningOp<tensor::EmptyOp>();
         if (!empty || empty->hasOneUse())

@@ -176,3 +176,39 @@ func.func @carried(%x: f32, %n: index) -> (tensor<8xf32>, tensor<8xf32>, tensor<
   }
   return %r#0, %r#1, %r#2 : tensor<8xf32>, tensor<8xf32>, tensor<4xf32>
 }
+
+// A while loop's next round begins with what came about outside, as it is or through a branch or a view: with a copy of it, since the round
+// may write it. What the loop made, and what it carries, needs none.
+// CHECK-LABEL: func.func @outside(
+//  CHECK-SAME:   %[[X:[a-z0-9]+]]: tensor<8xf32>, %[[Y:[a-z0-9]+]]: tensor<8xf32>
+//       CHECK:   } do {
+//       CHECK:   ^bb0(%[[CARRIED:.*]]: tensor<8xf32>):
+//       CHECK:     %[[CHOICE:.*]] = scf.if
+//       CHECK:     %[[MADE:.*]] = linalg.exp
+//       CHECK:     %[[OWN:.*]] = scf.if
+//   CHECK-DAG:     %[[A:.*]] = bufferization.alloc_tensor() copy(%[[X]])
+//   CHECK-DAG:     %[[B:.*]] = bufferization.alloc_tensor() copy(%[[CHOICE]])
+//       CHECK:     scf.yield %[[A]], %[[B]], %[[MADE]], %[[OWN]]
+func.func @outside(%x: tensor<8xf32>, %y: tensor<8xf32>, %c: i1) -> tensor<8xf32> {
+  %r = scf.while (%a = %x, %b = %x, %d = %y, %e = %y) : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32> {
+    %s = linalg.add ins(%a, %b : tensor<8xf32>, tensor<8xf32>) outs(%a : tensor<8xf32>) -> tensor<8xf32>
+    scf.condition(%c) %s : tensor<8xf32>
+  } do {
+  ^bb0(%carried: tensor<8xf32>):
+    %choice = scf.if %c -> tensor<8xf32> {
+      scf.yield %carried : tensor<8xf32>
+    } else {
+      scf.yield %y : tensor<8xf32>
+    }
+    %made = linalg.exp ins(%y : tensor<8xf32>) outs(%y : tensor<8xf32>) -> tensor<8xf32>
+    %own = scf.if %c -> tensor<8xf32> {
+      %fresh = tensor.empty() : tensor<8xf32>
+      %also = linalg.exp ins(%y : tensor<8xf32>) outs(%fresh : tensor<8xf32>) -> tensor<8xf32>
+      scf.yield %also : tensor<8xf32>
+    } else {
+      scf.yield %carried : tensor<8xf32>
+    }
+    scf.yield %x, %choice, %made, %own : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
