@@ -16,13 +16,18 @@
 #include "llvm/Transforms/Scalar/ADCE.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/GVN.h"
+#include "llvm/Transforms/Scalar/IndVarSimplify.h"
 #include "llvm/Transforms/Scalar/InstSimplifyPass.h"
 #include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopLoadElimination.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimpleLoopUnswitch.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
+#include "llvm/Transforms/Vectorize/LoopVectorize.h"
 #include "llvm/Transforms/Vectorize/VectorCombine.h"
 
 namespace plim::jit {
@@ -65,6 +70,52 @@ bool onlyCopies(const llvm::Loop &loop) {
     return !llvm::isa<llvm::LoadInst>(value) && !loop.isLoopInvariant(value);
   });
 }
+
+/// Does the loop go from element to element in memory, and call nothing? Nearly all loops of host code call dispatches.
+bool isOfElements(const llvm::Loop &loop) {
+  bool loads = false, stores = false;
+  return loop.isInnermost() &&
+         !anyInstruction(loop,
+                         [&](const llvm::Instruction &instruction) {
+                           loads |= llvm::isa<llvm::LoadInst>(instruction);
+                           stores |= llvm::isa<llvm::StoreInst>(instruction);
+                           return llvm::isa<llvm::CallBase>(instruction) &&
+                                  !llvm::isa<llvm::IntrinsicInst>(instruction);
+                         }) &&
+         loads && stores;
+}
+
+/// What a sequential loop over tensors becomes, in functions that have one.
+class OptimizeElementLoops : public llvm::PassInfoMixin<OptimizeElementLoops> {
+public:
+  OptimizeElementLoops() {
+    llvm::LoopPassManager loops;
+    loops.addPass(llvm::LoopRotatePass());
+    loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
+    loops.addPass(llvm::SimpleLoopUnswitchPass());
+    passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
+    passes.addPass(
+        llvm::createFunctionToLoopPassAdaptor(llvm::IndVarSimplifyPass(), /*UseMemorySSA=*/false));
+    passes.addPass(llvm::LoopVectorizePass());
+    passes.addPass(llvm::LoopLoadEliminationPass());
+    passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(/*OptLevel=*/2)));
+    passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()),
+                                                         /*UseMemorySSA=*/true));
+    passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+    passes.addPass(llvm::SimplifyCFGPass());
+  }
+
+  llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses) {
+    const llvm::LoopInfo &loops = analyses.getResult<llvm::LoopAnalysis>(function);
+    if (llvm::none_of(loops.getLoopsInPreorder(),
+                      [](const llvm::Loop *loop) { return isOfElements(*loop); }))
+      return llvm::PreservedAnalyses::all();
+    return passes.run(function, analyses);
+  }
+
+private:
+  llvm::FunctionPassManager passes;
+};
 
 } // namespace
 
@@ -126,6 +177,7 @@ llvm::ModulePassManager makeHostPipeline() {
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::ADCEPass());
+  passes.addPass(OptimizeElementLoops());
   passes.addPass(LoadWholeBytes());
   llvm::ModulePassManager module;
   module.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));

@@ -118,6 +118,8 @@ public:
                        const Numbers &dilations, const Scalars &dims, const Scalars &initial,
                        const Combine &combine);
   Value fill(const Scalars &dims, const Scalar &value);
+  /// A tensor whose elements are written before they are read.
+  Value unset(ElementType type, const Scalars &dims);
   Value convert(const Value &value, ElementType type);
   using Builder::convert;
 

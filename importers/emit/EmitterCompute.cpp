@@ -242,6 +242,10 @@ Value Emitter::fill(const Scalars &dims, const Scalar &value) {
                        empty + " : " + type + ") -> " + type));
 }
 
+Value Emitter::unset(ElementType type, const Scalars &dims) {
+  return tensor(type, dims, emptyLike(type, dims));
+}
+
 Value Emitter::reduce(const Value &value, const Axes &axes, bool keep, const Scalar &initial,
                       const std::function<Scalar(const Scalar &, const Scalar &)> &combine) {
   const size_t rank = value.dims.size();

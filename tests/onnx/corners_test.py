@@ -99,6 +99,39 @@ class Corners(unittest.TestCase):
         for is_open in (False, True):
             self.same(one(operator, *arrays, is_open=is_open, **options), want)
 
+    def test_sums_along_an_axis(self):
+        random = np.random.default_rng(5)
+        for shape, exclusive, reverse in itertools.product([(7,), (0,), (1, 5), (3, 1, 4), (4, 0, 3), (2, 9, 33), (5, 16, 17)], (0, 1), (0, 1)):
+            for axis in range(len(shape)):
+                kind, is_open = random.choice([np.float32, np.int64]), bool(random.integers(2))
+                x = random.integers(-9, 9, shape).astype(kind)
+                wanted = np.flip(x, axis) if reverse else x
+                wanted = np.cumsum(wanted, axis, dtype=kind) - (wanted if exclusive else 0)
+                wanted = np.flip(wanted, axis) if reverse else wanted
+                got = one("CumSum", x, constants=[np.int64(axis - len(shape) * random.integers(2))], is_open=is_open,
+                          attributes=[attribute("exclusive", i=exclusive), attribute("reverse", i=reverse)])
+                np.testing.assert_array_equal(got, wanted, err_msg=f"{shape} {kind} {exclusive} {reverse} {axis} {is_open}")
+
+    def test_rows_that_are_scattered(self):
+        random = np.random.default_rng(6)
+        for rank, how, is_open in itertools.product((1, 2, 3), ("none", "add", "max"), (False, True)):
+            for depth in range(1, rank + 1):
+                shape = tuple(random.integers(1, 9, rank - 1)) + (int(random.choice([1, 5, 17, 64])),)
+                x = random.integers(-99, 99, shape).astype(np.float32)
+                outer = tuple(random.integers(0, 4, int(random.integers(0, 3))))
+                indices = np.stack([random.integers(-n, n, outer) for n in shape[:depth]], -1).reshape(*outer, depth)
+                updates, wanted = random.integers(-99, 99, outer + shape[depth:]).astype(np.float32), x.copy()
+                for at in np.ndindex(outer):
+                    place = tuple(indices[at])
+                    wanted[place] = {"none": lambda a, b: b, "add": np.add, "max": np.maximum}[how](wanted[place], updates[at])
+                # The last extent of the indices has to be known.
+                names = [[f"{name}{i}" for i in range(array.ndim)] if is_open else array.shape
+                         for name, array in (("x", x), ("i", indices), ("u", updates))]
+                names[1] = [*names[1][:-1], depth]
+                main = load([node("ScatterND", ["x", "i", "u"], ["y"], attribute("reduction", s=how.encode()))],
+                            [("x", names[0], x.dtype), ("i", names[1], np.int64), ("u", names[2], x.dtype)], [("y", rank, x.dtype)], opset=18)
+                np.testing.assert_array_equal(main(x, indices, updates), wanted, err_msg=f"{shape} {depth} {outer} {how} {is_open}")
+
     def test_no_numbers(self):
         a, b = np.float32([nan, 1, nan, -inf]), np.float32([1, nan, nan, inf])
         self.both(np.maximum(a, b), "Max", a, b)

@@ -185,16 +185,14 @@ Scalar reduced(Emitter &e, const std::string &how, const Scalar &old, const Scal
   return e.min(old, update);
 }
 
-/// Writes updates one after the other, in their order, each to where `place` says.
-Value scatterInto(Emitter &e, const Value &x, const Value &updates, const std::string &how,
-                  const std::function<Scalars(const Scalars &)> &place) {
-  const Scalars lower(updates.dims.size(), e.index(0));
-  return e.updateLoop(x, lower, updates.dims, [&](const Value &so, const Scalars &position) {
-    const Scalars at = place(position);
-    const Scalar update = e.at(updates, position);
-    const Scalar element = how == "none" ? update : reduced(e, how, e.at(so, at), update);
-    return e.withElement(so, at, element);
-  });
+/// How an update changes what is there.
+using Change = std::function<Value(const Value &so, const Scalars &at, const Scalar &update)>;
+
+Change changeBy(Operator &op) {
+  const std::string how = op.choice("reduction", {"none", "add", "mul", "max", "min"});
+  return [&e = op.emit, how](const Value &so, const Scalars &at, const Scalar &update) {
+    return e.withElement(so, at, how == "none" ? update : reduced(e, how, e.at(so, at), update));
+  };
 }
 
 void scatterElements(Operator &op) {
@@ -203,12 +201,13 @@ void scatterElements(Operator &op) {
   const auto axis = static_cast<size_t>(op.axis(0, x.rank()));
   e.use(indices);
   e.use(updates);
-  op.set(0, scatterInto(e, x, updates, op.choice("reduction", {"none", "add", "mul", "max", "min"}),
-                        [&](const Scalars &position) {
-                          Scalars at = position;
-                          at[axis] = positionOf(e, indices, position, x.dims[axis]);
-                          return at;
-                        }));
+  const Change change = changeBy(op);
+  const Scalars first(x.dims.size(), e.index(0));
+  op.set(0, e.updateLoop(x, first, updates.dims, [&](const Value &so, const Scalars &position) {
+    Scalars at = position;
+    at[axis] = positionOf(e, indices, position, x.dims[axis]);
+    return change(so, at, e.at(updates, position));
+  }));
 }
 
 void scatterND(Operator &op) {
@@ -216,24 +215,30 @@ void scatterND(Operator &op) {
   const Value &x = op.input(0), &indices = op.input(1), &updates = op.input(2);
   if (indices.rank() == 0 || !indices.dims.back().known)
     unsupported("the last extent of the indices must be known");
-  const int64_t depth = *indices.dims.back().known, outer = indices.rank() - 1;
+  const int64_t depth = *indices.dims.back().known;
+  const auto outer = static_cast<size_t>(indices.rank() - 1);
   if (depth > x.rank())
     invalid("the indices have more dimensions than the tensor");
   e.use(indices);
   e.use(updates);
-  op.set(0, scatterInto(e, x, updates, op.choice("reduction", {"none", "add", "mul", "max", "min"}),
-                        [&](const Scalars &position) {
-                          Scalars at;
-                          for (int64_t k = 0; k < depth; ++k) {
-                            Scalars where = position.part(0, static_cast<size_t>(outer));
-                            where.push_back(e.index(k));
-                            at.push_back(
-                                positionOf(e, indices, where, x.dims[static_cast<size_t>(k)]));
-                          }
-                          const Scalars rest = position.from(static_cast<size_t>(outer));
-                          at.insert(at.end(), rest.begin(), rest.end());
-                          return at;
-                        }));
+  const Change change = changeBy(op);
+  // Where a row of updates goes is looked up once for it.
+  const Scalars rows = updates.dims.part(0, outer), row = updates.dims.from(outer);
+  const Scalars firstRow(rows.size(), e.index(0)), first(row.size(), e.index(0));
+  op.set(0, e.updateLoop(x, firstRow, rows, [&](const Value &soFar, const Scalars &ofRow) {
+    Scalars place;
+    for (int64_t k = 0; k < depth; ++k) {
+      Scalars where = ofRow;
+      where.push_back(e.index(k));
+      place.push_back(positionOf(e, indices, where, x.dims[static_cast<size_t>(k)]));
+    }
+    return e.updateLoop(soFar, first, row, [&](const Value &so, const Scalars &inRow) {
+      Scalars at = place, from = ofRow;
+      at.insert(at.end(), inRow.begin(), inRow.end());
+      from.insert(from.end(), inRow.begin(), inRow.end());
+      return change(so, at, e.at(updates, from));
+    });
+  }));
 }
 
 void oneHot(Operator &op) {

@@ -14,23 +14,29 @@ void cumSum(Operator &op) {
   const bool exclusive = op.integer("exclusive", 0) != 0, reverse = op.integer("reverse", 0) != 0;
   const Scalar zero = e.index(0), one = e.index(1);
   if (axis.known) {
+    // Each element but the first along the axis adds the sum in front of it, in one pass over memory.
     const auto a = static_cast<size_t>(Operator::axisOf(*axis.known, x.rank()));
-    const Scalar n = x.dims[a];
-    Scalars row = x.dims;
-    row[a] = one;
+    Scalars first(x.dims.size(), zero);
+    first[a] = one;
     e.use(x);
-    const Values end =
-        e.loop(n, {e.fill(x.dims, e.number(x.type, 0)), e.fill(row, e.number(x.type, 0))},
-               [&](const Scalar &i, const Values &in) -> Values {
-                 const Scalar at = reverse ? e.sub(e.sub(n, one), i) : i;
-                 const Value slice = e.sliceAxis(x, static_cast<int64_t>(a), at, one);
-                 const Value sum = e.elementwise(
-                     x.type, {in[1], slice}, [&](const Scalars &s) { return e.add(s[0], s[1]); });
-                 Scalars offsets(x.dims.size(), zero);
-                 offsets[a] = at;
-                 return {e.insert(exclusive ? in[1] : sum, in[0], offsets), sum};
-               });
-    return op.set(0, end[0]);
+    const Scalar last = e.sub(x.dims[a], one), there = e.min(x.dims[a], one);
+    Scalars start(x.dims.size(), zero), part = x.dims;
+    part[a] = there; // none where there are no elements
+    if (reverse)
+      start[a] = e.sub(x.dims[a], there);
+    const Value begun =
+        e.insert(exclusive ? e.fill(part, e.number(x.type, 0))
+                           : e.sliceAxis(x, static_cast<int64_t>(a), start[a], there),
+                 e.unset(x.type, x.dims), start);
+    return op.set(0, e.updateLoop(begun, first, x.dims, [&](const Value &so, Scalars at) {
+      Scalars before = at;
+      before[a] = e.sub(at[a], one);
+      if (reverse) {
+        at[a] = e.sub(last, at[a]);
+        before[a] = e.sub(last, before[a]);
+      }
+      return e.withElement(so, at, e.add(e.at(so, before), e.at(x, exclusive ? before : at)));
+    }));
   }
   // The axis is known to a run only.
   const Scalar front =

@@ -1,16 +1,9 @@
 // Which loops run several iterations at a time, and what keeps their loads apart.
 #include "jit/UnrollLoops.h"
+#include "tests/unit/jit/RunPasses.h"
 
 #include "llvm/ADT/StringRef.h"
-#include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/Module.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/TargetSelect.h"
-#include "llvm/Target/TargetMachine.h"
 
 #include <gtest/gtest.h>
 
@@ -70,42 +63,16 @@ struct Counts {
   int products = 0, fences = 0, elements = 0;
 };
 
-/// What is left in the function for a processor with 16 vectors of 256 bits.
+/// What is left in the function.
 Counts unroll(const std::string &text) {
-  LLVMInitializeX86TargetInfo();
-  LLVMInitializeX86Target();
-  LLVMInitializeX86TargetMC();
   llvm::LLVMContext context;
-  llvm::SMDiagnostic error;
-  std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, error, context);
-  if (!module) {
-    ADD_FAILURE() << error.getMessage().str();
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(UnrollLoops()));
+  const std::unique_ptr<llvm::Module> module = runPasses(context, text, std::move(passes));
+  if (!module)
     return {};
-  }
-  std::string message;
-  const llvm::Triple triple("x86_64-unknown-linux-gnu");
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
-  std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(triple, "x86-64-v3", "", {}, std::nullopt));
-  module->setTargetTriple(triple);
-  module->setDataLayout(machine->createDataLayout());
-  llvm::Function &function = *module->getFunction("f");
-  function.addFnAttr("target-cpu", "x86-64-v3");
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(machine.get());
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  llvm::FunctionPassManager passes;
-  passes.addPass(UnrollLoops());
-  passes.run(function, functions);
   Counts counts;
-  for (const llvm::BasicBlock &block : function)
+  for (const llvm::BasicBlock &block : *module->getFunction("f"))
     for (const llvm::Instruction &instruction : block) {
       const auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction);
       counts.products += call && call->getCalledFunction();

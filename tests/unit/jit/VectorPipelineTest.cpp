@@ -1,11 +1,13 @@
 // What goes through the passes for vectors, and what needs LLVM's vectorisers.
 #include "jit/VectorPipeline.h"
+#include "tests/unit/jit/RunPasses.h"
 
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -106,6 +108,35 @@ TEST(VectorPipeline, LeavesScalarLoopsToLlvm) {
       "  %j1 = add i64 %j, 1\n  %m = icmp slt i64 %j1, 9\n  br i1 %m, label %inner, label %latch\n"
       "latch:\n  %i1 = add i64 %i, 1\n  %n = icmp slt i64 %i1, 9\n"
       "  br i1 %n, label %outer, label %end\nend:\n  ret void\n}\n"));
+}
+
+/// What the host's pipeline makes of it.
+std::string hostCode(const std::string &text) {
+  llvm::LLVMContext context;
+  std::string printed;
+  llvm::raw_string_ostream stream(printed);
+  if (const std::unique_ptr<llvm::Module> module = runPasses(context, text, makeHostPipeline()))
+    module->print(stream, nullptr);
+  return printed;
+}
+
+/// y[i] = x[i] + x[i] for 1,000 elements, and more in the loop.
+std::string sumOfElements(const std::string &more) {
+  return "declare void @dispatch()\n"
+         "define void @f(ptr noalias %x, ptr noalias %y) {\nentry:\n  br label %loop\n"
+         "loop:\n  %i = phi i64 [ 0, %entry ], [ %next, %loop ]\n"
+         "  %from = getelementptr inbounds float, ptr %x, i64 %i\n"
+         "  %to = getelementptr inbounds float, ptr %y, i64 %i\n"
+         "  %v = load float, ptr %from\n  %s = fadd float %v, %v\n  store float %s, ptr %to\n" +
+         more +
+         "  %next = add nuw nsw i64 %i, 1\n  %more = icmp ult i64 %next, 1000\n"
+         "  br i1 %more, label %loop, label %end\nend:\n  ret void\n}\n";
+}
+
+TEST(VectorPipeline, LoopsOfElementsInHostCodeBecomeVectors) {
+  EXPECT_THAT(hostCode(sumOfElements("")), testing::HasSubstr("fadd <"));
+  EXPECT_THAT(hostCode(sumOfElements("  call void @dispatch()\n")),
+              testing::Not(testing::HasSubstr("fadd <")));
 }
 
 } // namespace
