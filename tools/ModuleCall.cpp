@@ -229,6 +229,22 @@ Status checkPrecompiled(const ModuleOptions &options) {
                                              " is compiled already, too late for: " + late);
 }
 
+namespace {
+
+/// What the source says of an argument, without the bounds of its extents; nothing where these are
+/// the call's.
+std::optional<std::string> inputTypeOf(const jit::ValueType &type) {
+  std::string text;
+  for (int64_t extent : type.shape) {
+    if (extent < 0)
+      return std::nullopt;
+    text += std::to_string(extent) + "x";
+  }
+  return text + type.element;
+}
+
+} // namespace
+
 StatusOr<std::vector<Value>> readInputs(const CallText &text, const PoolPtr &pool) {
   std::vector<Value> inputs;
   for (size_t i = 0; i < text.inputs.size(); ++i) {
@@ -311,6 +327,24 @@ Status adaptScalars(const jit::FunctionSignature &signature, const PoolPtr &pool
     inputs[i] = std::move(buffer);
   }
   return okStatus();
+}
+
+Status completeInputs(const jit::FunctionSignature &signature, const PoolPtr &pool,
+                      std::vector<Value> &inputs) {
+  if (inputs.empty()) {
+    CallText random;
+    for (size_t i = 0; i < signature.arguments.size(); ++i) {
+      std::optional<std::string> type = inputTypeOf(signature.arguments[i]);
+      if (!type)
+        return invalidArgumentError("argument #" + std::to_string(i) + " is " +
+                                    toString(signature.arguments[i]) +
+                                    ", of which only a call knows the extents: give --input for "
+                                    "each argument");
+      random.inputs.push_back(*type + "=rnd:" + std::to_string(i + 1));
+    }
+    PLIM_ASSIGN_OR_RETURN(inputs, readInputs(random, pool));
+  }
+  return adaptScalars(signature, pool, inputs);
 }
 
 } // namespace plim::tools

@@ -101,5 +101,9 @@ StatusOr<Function> chooseFunction(const Module &module, const CallText &call);
 /// The text of a tensor of rank 0 is that of a scalar: the signature tells which is meant.
 Status adaptScalars(const jit::FunctionSignature &signature, const PoolPtr &pool,
                     std::vector<runtime::Value> &inputs);
+/// The same, and random numbers, always the same ones, for a call that has no inputs.
+/// InvalidArgument if an argument has extents that only a call knows.
+Status completeInputs(const jit::FunctionSignature &signature, const PoolPtr &pool,
+                      std::vector<runtime::Value> &inputs);
 
 } // namespace plim::tools

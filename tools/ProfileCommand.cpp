@@ -30,35 +30,6 @@ constexpr size_t leastCalls = 5, mostCalls = 200;
 /// In a page, of some 40 bytes each.
 constexpr size_t mostSpans = 40000;
 
-/// What the source says of an argument, without the bounds of its extents; nothing where these are the call's.
-std::optional<std::string> inputTypeOf(const jit::ValueType &type) {
-  std::string text;
-  for (int64_t extent : type.shape) {
-    if (extent < 0)
-      return std::nullopt;
-    text += std::to_string(extent) + "x";
-  }
-  return text + type.element;
-}
-
-/// Those of the command line, or random ones.
-StatusOr<std::vector<Value>> inputsFor(const jit::FunctionSignature &signature, CallText call,
-                                       const PoolPtr &pool) {
-  if (call.inputs.empty())
-    for (size_t i = 0; i < signature.arguments.size(); ++i) {
-      std::optional<std::string> type = inputTypeOf(signature.arguments[i]);
-      if (!type)
-        return invalidArgumentError("argument #" + std::to_string(i) + " is " +
-                                    toString(signature.arguments[i]) +
-                                    ", of which only a call knows the extents: give --input for "
-                                    "each argument");
-      call.inputs.push_back(*type + "=rnd:" + std::to_string(i + 1));
-    }
-  PLIM_ASSIGN_OR_RETURN(std::vector<Value> inputs, readInputs(call, pool));
-  PLIM_RETURN_IF_ERROR(adaptScalars(signature, pool, inputs));
-  return inputs;
-}
-
 /// By name: dispatches of one name are one code, which is what the profiler counts.
 using DispatchCounters = std::map<std::string, Profiler::Counter>;
 
@@ -222,7 +193,7 @@ Status profile(const ProfileOptions &options, std::ostream &out, std::ostream &e
   if (!options.page.empty())
     PLIM_RETURN_IF_ERROR(checkPage(options.page, options.module));
   auto pool = std::make_shared<runtime::MemoryPool>();
-  PLIM_RETURN_IF_ERROR(readInputs(options.call, pool).status());
+  PLIM_ASSIGN_OR_RETURN(std::vector<Value> inputs, readInputs(options.call, pool));
   auto profiler = std::make_shared<Profiler>();
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine, makeEngine(options.module, profiler));
   LoadOptions load = loadOptions(options.module, err);
@@ -243,8 +214,7 @@ Status profile(const ProfileOptions &options, std::ostream &out, std::ostream &e
   if (module->statistics().precompiled)
     PLIM_RETURN_IF_ERROR(checkPrecompiled(options.module));
   PLIM_ASSIGN_OR_RETURN(Function function, chooseFunction(*module, options.call));
-  PLIM_ASSIGN_OR_RETURN(std::vector<Value> inputs,
-                        inputsFor(function.signature(), options.call, pool));
+  PLIM_RETURN_IF_ERROR(completeInputs(function.signature(), pool, inputs));
 
   PLIM_RETURN_IF_ERROR(measureCalls(function, inputs, 1).status()); // warms up
   const DispatchCounters before = dispatchCountersOf(*profiler);
