@@ -3,11 +3,14 @@
 #include "jit/Compiler.h"
 #include "support/Nearest.h"
 #include "targets/AllocationOptions.h"
+#include "tools/BisectCommand.h"
 #include "tools/Text.h"
 #include "tools/Version.h"
 #include "tools/io/ValueText.h"
 
 #include <algorithm>
+#include <charconv>
+#include <limits>
 #include <map>
 #include <ostream>
 
@@ -167,6 +170,24 @@ void addPrintOption(CLI::App &command, Print &print) {
           "dimension), or none")
       ->check(CLI::IsMember({"full", "summary", "none"}))
       ->default_str("summary");
+}
+
+void addToleranceOption(CLI::App &command, std::optional<double> &tolerance) {
+  command
+      .add_option_function<double>(
+          "--tolerance", [&tolerance](double value) { tolerance = value; },
+          "largest difference that is rounding, of floats, relative to the largest magnitude of "
+          "the "
+          "result; 0: bit for bit; unless told 1e-9 for f64, 0.001 for f32, 0.05 for f16, 0.25 for "
+          "bf16 and f8E4M3FN, 0.5 for f8E5M2, and 0 with --numerics strict")
+      ->check([](const std::string &text) {
+        double value = 0;
+        const char *end = text.data() + text.size();
+        const auto [stop, error] = std::from_chars(text.data(), end, value);
+        if (error != std::errc() || stop != end)
+          value = std::numeric_limits<double>::quiet_NaN();
+        return messageOf(checkTolerance(value));
+      });
 }
 
 int endOfParse(const CLI::App &app, const CLI::ParseError &error, std::ostream &out,

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include <iosfwd>
+#include <optional>
 
 namespace plim::tools {
 
@@ -23,6 +24,7 @@ void addModuleOptions(CLI::App &command, ModuleOptions &options);
 void addIrOption(CLI::App &command, ModuleOptions &options);
 void addCallOptions(CLI::App &command, CallText &call);
 void addPrintOption(CLI::App &command, Print &print);
+void addToleranceOption(CLI::App &command, std::optional<double> &tolerance);
 
 /// The exit status of a parse that ended: 0 after help or a version, which go to `out`, otherwise wrongCommandLine, after
 /// one message on `err`, with what is nearest to a misspelt command or option.

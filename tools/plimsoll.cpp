@@ -1,4 +1,5 @@
 // plimsoll: the command line. Arguments in, one of the commands called; nothing else.
+#include "tools/BisectCommand.h"
 #include "tools/CommandLine.h"
 #include "tools/CompileCommand.h"
 #include "tools/ExplainCommand.h"
@@ -44,11 +45,11 @@ CLI::App *addPlanCommand(CLI::App &app, plim::tools::PlanOptions &options) {
 }
 
 /// What a command printed may not have arrived.
-int flushed(int status) {
+int flushed(int status, int failure = 1) {
   if (std::cout.flush() || status != 0)
     return status;
   std::cerr << "error: cannot write to standard output\n";
-  return 1;
+  return failure;
 }
 
 } // namespace
@@ -152,6 +153,16 @@ int main(int argc, char **argv) {
   profileCommand->add_option("--html", profile.page,
                              "write the page of explain to FILE.html, with times and a timeline");
 
+  plim::tools::BisectOptions bisect;
+  CLI::App *bisectCommand = app.add_subcommand(
+      "bisect", "compare a call with the plain lowering, and find what makes it wrong");
+  plim::tools::addModuleOptions(*bisectCommand, bisect.module);
+  bisectCommand->remove_option(bisectCommand->get_option("--oracle")); // the other side
+  plim::tools::addCallOptions(*bisectCommand, bisect.call);
+  bisectCommand->add_flag("--checked", bisect.module.checked,
+                          "find accesses out of range and writes to what is read-only");
+  plim::tools::addToleranceOption(*bisectCommand, bisect.tolerance);
+
   plim::tools::ImportOptions import;
   CLI::App *importCommand = app.add_subcommand(
       "import", "write a model in ONNX's format as a module, and its parameters beside it");
@@ -170,7 +181,7 @@ int main(int argc, char **argv) {
   }
   if (*targetsCommand)
     return flushed(plim::tools::runTargetsCommand(targets, std::cout, std::cerr));
-  run.progress = compile.progress = explain.progress = profile.progress =
+  run.progress = compile.progress = explain.progress = profile.progress = bisect.progress =
       isatty(STDERR_FILENO) != 0;
   if (*runCommand)
     return flushed(plim::tools::runRunCommand(run, std::cout, std::cerr));
@@ -178,6 +189,9 @@ int main(int argc, char **argv) {
     return plim::tools::runCompileCommand(compile, std::cerr);
   if (*profileCommand)
     return flushed(plim::tools::runProfileCommand(profile, std::cout, std::cerr));
+  if (*bisectCommand)
+    return flushed(plim::tools::runBisectCommand(bisect, std::cout, std::cerr),
+                   plim::tools::bisectError);
   if (*importCommand)
     return flushed(plim::tools::runImportCommand(import, std::cout, std::cerr));
   if (*planCommand)

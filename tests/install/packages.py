@@ -20,7 +20,7 @@ import unittest
 
 import consumers
 
-COMMANDS = ("run", "compile", "explain", "profile", "import", "plan", "targets")
+COMMANDS = ("run", "compile", "explain", "profile", "bisect", "import", "plan", "targets")
 # Notes what zsh offers, and leaves it then.
 ZSH = """
 PS1=; unsetopt zle_bracketed_paste; fpath=({completions} $fpath)

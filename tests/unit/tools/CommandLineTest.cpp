@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <sstream>
 
 namespace plim::tools {
@@ -18,6 +19,7 @@ struct Outcome {
   int status = 0;
   std::string out, err;
   RunOptions run;
+  std::optional<double> tolerance;
 };
 
 /// A program with the commands `run` and `plan`.
@@ -30,6 +32,7 @@ Outcome parse(std::vector<std::string> words) {
   addModuleOptions(*run, outcome.run.module);
   addCallOptions(*run, outcome.run.call);
   addPrintOption(*run, outcome.run.print);
+  addToleranceOption(*run, outcome.tolerance);
   app.add_subcommand("plan", "plans");
   std::ostringstream out, err;
   try {
@@ -110,10 +113,20 @@ TEST(CommandLine, ChecksValuesBeforeAnyWork) {
   EXPECT_THAT(with("--input", "2x2xf32=1,2,3"),
               StartsWith("--input: '2x2xf32=1,2,3': column 14: "));
   EXPECT_THAT(with("--input", "2xf32=rnd:x"), HasSubstr("seed"));
+  for (const char *tolerance : {"-1", "nan", "inf", "1e-4x", "little", ""})
+    EXPECT_EQ(with("--tolerance", tolerance),
+              "--tolerance: a tolerance must be a number, 0 or more")
+        << tolerance;
   EXPECT_THAT(with("--param", "w"), HasSubstr("must be NAME=VALUE"));
   EXPECT_THAT(with("--param", "=2xf32=1"), HasSubstr("must be NAME=VALUE"));
   EXPECT_THAT(with("--param", "w=2xf32=1,x"), HasSubstr("'x' is no value of type f32"));
   EXPECT_THAT(with("--input", ("64xf32=[" + std::string(100, 'x')).c_str()), HasSubstr("xx...': "));
+}
+
+TEST(CommandLine, ReadsATolerance) {
+  EXPECT_EQ(parse({"run", "f.mlir"}).tolerance, std::nullopt);
+  EXPECT_EQ(parse({"run", "f.mlir", "--tolerance", "0"}).tolerance, 0.0);
+  EXPECT_EQ(parse({"run", "f.mlir", "--tolerance", "1e-4"}).tolerance, 1e-4);
 }
 
 TEST(CommandLine, SaysThatFilesHaveAnAt) {
