@@ -181,9 +181,10 @@ LogicalResult plim::ir::applySoundPatternsInFunctions(ModuleOp module, RewritePa
   return success();
 }
 
-LogicalResult plim::ir::applySoundPatterns(Operation *root, RewritePatternSet patterns) {
+LogicalResult plim::ir::applySoundPatterns(Operation *root, RewritePatternSet patterns,
+                                           bool *changed) {
   return applyPatternsGreedily(root, FrozenRewritePatternSet(std::move(patterns), unsoundNames()),
-                               configOf(root));
+                               configOf(root), changed);
 }
 
 LogicalResult plim::ir::applySoundPatterns(ArrayRef<Operation *> ops, RewritePatternSet patterns,

@@ -31,9 +31,10 @@ std::unique_ptr<mlir::Pass> createCanonicalizer(Extents extents = Extents::Check
 /// all of a module again until nothing changes in any part of it.
 void addCleanup(mlir::OpPassManager &manager, Extents extents = Extents::Checked);
 
-/// Applies `patterns` without those until nothing changes, on everything inside `root`.
-/// Fails if there is no end to it.
-llvm::LogicalResult applySoundPatterns(mlir::Operation *root, mlir::RewritePatternSet patterns);
+/// Applies `patterns` without those until nothing changes, on everything inside `root`; `changed` says
+/// whether something did. Fails if there is no end to it.
+llvm::LogicalResult applySoundPatterns(mlir::Operation *root, mlir::RewritePatternSet patterns,
+                                       bool *changed = nullptr);
 
 /// The same in each function of the module.
 llvm::LogicalResult applySoundPatternsInFunctions(mlir::ModuleOp module,

@@ -652,6 +652,15 @@ def PlimPrepareLoops : Pass<"plim-prepare-loops", "::mlir::func::FuncOp"> {
 
     With `strict` none of the freedom is taken: loops are interchanged where each result still sees its
     elements in the order of the source, and that is all.
+
+    ```mlir
+    // The columns of %b, which lie side by side, are the outermost loop.
+    %r = linalg.generic {indexing_maps = [affine_map<(n, k) -> (k)>, affine_map<(n, k) -> (k, n)>, affine_map<(n, k) -> (n)>],
+                         iterator_types = ["parallel", "reduction"]} ins(%a, %b) outs(%c) { arith.mulf, arith.addf }
+    // becomes
+    %r = linalg.generic {indexing_maps = [affine_map<(k, n) -> (k)>, affine_map<(k, n) -> (k, n)>, affine_map<(k, n) -> (n)>],
+                         iterator_types = ["reduction", "parallel"]} ins(%a, %b) outs(%c) { arith.mulf fastmath<contract>, arith.addf fastmath<reassoc,contract> }
+    ```
   }];
   let options = [Option<"strict", "strict", "bool", /*default=*/"false",
                         "Every operation rounds as the source says, in its order">];
@@ -698,6 +707,20 @@ def PlimVectorizeRows : Pass<"plim-vectorize-rows", "::mlir::func::FuncOp"> {
     call for each element, and divisions of integers, leave the op to plain loops, and so do rows of a few elements.
 
     With `strict` floats are not added in another order.
+
+    ```mlir
+    %r = linalg.generic ... ins(%x : tensor<8x512xf32>) outs(%s : tensor<8xf32>) { arith.addf } // along rows
+    // becomes
+    scf.for %row = ... {
+      %four:4 = scf.for %i = %c0 to %c512 step %c64 iter_args(...) { // four accumulators of vector<16xf32>
+        %v = vector.transfer_read %x[%row, %i], ... : tensor<8x512xf32>, vector<16xf32>
+        %sum = arith.addf %accumulator, %v : vector<16xf32>
+        ...
+      }
+      %half = arith.addf %four#0, %four#2 : vector<16xf32> // and so on, down to one element
+      tensor.insert %element into %s[%row] : tensor<8xf32>
+    }
+    ```
   }];
   let options = [Option<"strict", "strict", "bool", /*default=*/"false",
                         "Every operation rounds as the source says, in its order">];
@@ -726,6 +749,20 @@ def PlimVectorizeElementwise : Pass<"plim-vectorize-elementwise", "::mlir::func:
     uses operations for which there is a call for each element, divisions of integers, elements that are looked up or lie further apart, and
     floats of 8 bits, is left to plain loops, and so is what is in the loop of a kernel, whose author may have it read what it has
     written.
+
+    ```mlir
+    linalg.generic ... ins(%x : memref<1000xf32>) outs(%y : memref<1000xf32>) { arith.addf %in, %one }
+    // becomes, for vectors of 512 bits
+    scf.for %i = %c0 to %c960 step %c64 { // four vectors
+      %v = vector.load %x[%i] : memref<1000xf32>, vector<16xf32>
+      %w = arith.addf %v, %ones : vector<16xf32>
+      vector.store %w, %y[%i] : memref<1000xf32>, vector<16xf32>
+      ...
+    }
+    scf.for %i = %c960 to %c1000 step %c16 { // one, the last behind a mask
+      %mask = vector.create_mask %left : vector<16xi1>
+      %v = vector.maskedload %x[%i], %mask, %zeros ...
+    ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
@@ -766,6 +803,16 @@ def PlimExpandTransfers : Pass<"plim-expand-transfers", "::mlir::func::FuncOp"> 
     loop. Here each row is one load that is broadcast, which is what the hardware does best.
 
     Dynamic positions in outer dimensions of vectors go before (`VectorPositions.h`).
+
+    ```mlir
+    %v = vector.transfer_read %m[%i, %j], %pad {permutation_map = affine_map<(r, c) -> (r, 0)>} : memref<?x?xf32>, vector<2x16xf32>
+    // becomes
+    %x = memref.load %m[%i, %j] : memref<?x?xf32>
+    %a = vector.broadcast %x : f32 to vector<16xf32>
+    %y = memref.load %m[%next, %j] : memref<?x?xf32> // %i + 1
+    %b = vector.broadcast %y : f32 to vector<16xf32>
+    // and both as rows of one vector<2x16xf32>
+    ```
   }];
   let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::vector::VectorDialect",
                            "::mlir::arith::ArithDialect", "::mlir::affine::AffineDialect"];
@@ -778,6 +825,17 @@ def PlimDistributeWorkgroups : Pass<"plim-distribute-workgroups", "::mlir::Modul
     Each dispatch function gets two more arguments, the range [begin, end) of workgroups to run, and
     a companion `NAME_workgroups` that computes how many there are from the same scalars and
     extents. A dispatch function without `scf.forall` has one workgroup.
+
+    ```mlir
+    func.func private @f(%x: memref<100xf32>) {
+      scf.forall (%i) = (0) to (100) step (10) { ... }
+    // becomes
+    func.func private @f(%x: memref<100xf32>, %begin: index, %end: index) {
+      scf.for %workgroup = %begin to %end step %c1 {
+        %i = affine.apply affine_map<(w) -> (w * 10)>(%workgroup)
+        ...
+    func.func private @f_workgroups(%x: memref<100xf32>) -> index { // 10
+    ```
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect"];

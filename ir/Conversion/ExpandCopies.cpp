@@ -35,11 +35,14 @@ struct ExpandCopies : plim::ir::impl::PlimExpandCopiesBase<ExpandCopies> {
                (memref::isStaticShapeAndContiguousRowMajor(type) && type.getNumElements() > 0);
       };
       if ((isContiguous(source) && isContiguous(target)) ||
-          (plim::ir::isRow(source) && plim::ir::isRow(target)))
+          (plim::ir::isRow(source) && plim::ir::isRow(target))) {
+        ++missed;
         continue;
+      }
       OpBuilder builder(copy);
       linalg::CopyOp::create(builder, copy.getLoc(), copy.getSource(), copy.getTarget());
       copy.erase();
+      ++expanded;
     }
   }
 

@@ -9,8 +9,16 @@ def PlimExpandCopies : Pass<"plim-expand-copies", "::mlir::func::FuncOp"> {
     Upstream lowers `memref.copy` of a strided buffer to a call of its runner library. Here it
     becomes an op that turns into loops, unless the buffers are known to lie in one piece or are rows of any length; a copy of a buffer onto itself is dropped. A dense buffer's
     `memref.expand_shape` becomes a cast with the new extents.
+
+    ```mlir
+    memref.copy %a, %b : memref<4x4xf32, strided<[8, 1]>> to memref<4x4xf32>
+    // becomes
+    linalg.copy ins(%a : memref<4x4xf32, strided<[8, 1]>>) outs(%b : memref<4x4xf32>)
+    ```
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::affine::AffineDialect"];
+  let statistics = [Statistic<"expanded", "expanded", "copies that become loops">,
+                    Statistic<"missed", "missed", "copies that stay calls of memcpy">];
 }
 
 def PlimLowerChecks : Pass<"plim-lower-checks", "::mlir::func::FuncOp"> {
@@ -182,6 +190,14 @@ def PlimLowerToLLVM : Pass<"plim-lower-to-llvm", "::mlir::ModuleOp"> {
     Upstream's conversion patterns, applied together, behind ours for storage floats. Integers of less than 8 bits
     are bytes in memory, vectors of them too, which LLVM's vectoriser can handle. The last of 9, 17, 25, ... bf16 is loaded
     alone: LLVM 22 cannot take such loads apart.
+
+    ```mlir
+    %v = memref.load %m[%i] : memref<?xi4>
+    // becomes
+    %at = llvm.getelementptr %base[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+    %byte = llvm.load %at : !llvm.ptr -> i8
+    %v = llvm.trunc %byte : i8 to i4
+    ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
   let statistics = [

@@ -12,6 +12,13 @@ def PlimFuseElementwise : Pass<"plim-fuse-elementwise", "::mlir::func::FuncOp"> 
     updates its destination, and evaluates one that feeds a contraction once per product.) An op whose
     destination is a `plim.alloc` stays, with that destination, as it is. An op reads at most 32 tensors and
     has at most 256 ops in its body: longer chains become several.
+
+    ```mlir
+    %a = linalg.generic ... ins(%x) outs(%e) { math.exp }
+    %b = linalg.generic ... ins(%a, %y) outs(%e) { arith.addf }
+    // becomes
+    %b = linalg.generic ... ins(%x, %y) outs(%e) { math.exp, arith.addf }
+    ```
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::affine::AffineDialect"];
   let statistics = [Statistic<"fused", "fused", "producers fused">,

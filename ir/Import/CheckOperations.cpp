@@ -145,7 +145,8 @@ LogicalResult check(Operation *op) {
 
 struct CheckOperations : plim::ir::impl::PlimCheckOperationsBase<CheckOperations> {
   void runOnOperation() override {
-    WalkResult walk = getOperation().walk<WalkOrder::PreOrder>([](Operation *op) {
+    WalkResult walk = getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      ++checked;
       return succeeded(check(op)) ? WalkResult::advance() : WalkResult::interrupt();
     });
     if (walk.wasInterrupted())

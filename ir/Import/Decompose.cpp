@@ -391,9 +391,12 @@ struct Decompose : plim::ir::impl::PlimDecomposeBase<Decompose> {
                  ClassToComparisons<math::IsNormalOp>, EraseDeallocTensor, ForgetDistinctObjects,
                  GatherToGeneric, PackDynamicTiles, ScatterToLoops>(&getContext());
     linalg::populateDecomposeWinogradOpsPatterns(patterns);
-    if (failed(plim::ir::applySoundPatterns(function, std::move(patterns))) ||
+    bool isChanged = false;
+    if (failed(plim::ir::applySoundPatterns(function, std::move(patterns), &isChanged)) ||
         failed(lowerAffineControl(function)))
-      signalPassFailure();
+      return signalPassFailure();
+    if (isChanged)
+      ++changed;
   }
 
   /// Loops and branches of the affine dialect that bufferization would meet: it has no model of

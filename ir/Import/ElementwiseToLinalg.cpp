@@ -17,11 +17,13 @@ namespace {
 
 struct ElementwiseToLinalg : plim::ir::impl::PlimElementwiseToLinalgBase<ElementwiseToLinalg> {
   void runOnOperation() override {
-    ConversionTarget target(getContext());
-    target.markUnknownOpDynamicallyLegal([](Operation *op) {
-      return !OpTrait::hasElementwiseMappableTraits(op) || isChoice(op) ||
-             llvm::none_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>);
+    getOperation()->walk([&](Operation *op) {
+      if (isOfTensors(op))
+        ++(isChoice(op) ? missed : converted);
     });
+    ConversionTarget target(getContext());
+    target.markUnknownOpDynamicallyLegal(
+        [](Operation *op) { return !isOfTensors(op) || isChoice(op); });
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);
     // A comparison of a tensor with itself folds to a constant whose extents nobody knows.
@@ -29,6 +31,11 @@ struct ElementwiseToLinalg : plim::ir::impl::PlimElementwiseToLinalgBase<Element
     config.foldingMode = DialectConversionFoldingMode::Never;
     if (failed(applyPartialConversion(getOperation(), target, std::move(patterns), config)))
       signalPassFailure();
+  }
+
+  static bool isOfTensors(Operation *op) {
+    return OpTrait::hasElementwiseMappableTraits(op) &&
+           llvm::any_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>);
   }
 
   /// Is one of two whole tensors chosen, which may have different extents?

@@ -197,6 +197,11 @@ def PlimVerifyPlacement : Pass<"plim-verify-placement", "::mlir::ModuleOp"> {
     must be bounded and must not outlive its block; and no function may have more stack allocations
     than placement gave it. A violation is a fault of the engine, and is reported before it can
     become an overflow.
+
+    ```mlir
+    %a = memref.alloca() : memref<4xf32>
+    // error: 'memref.alloca' op was allocated after placement: no stage may do that
+    ```
   }];
   let statistics = [Statistic<"verified", "verified", "allocations looked at">];
 }
