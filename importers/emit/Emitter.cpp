@@ -93,6 +93,7 @@ Value Emitter::constant(const TensorPtr &data) {
   for (int64_t extent : data->shape)
     out.dims.push_back(index(extent));
   out.data = data;
+  out.fewBits = data->fewBits;
   const int64_t elements = data->elementCount();
   if (isInteger(data->type) && elements <= elementsKept) {
     out.elements.emplace();

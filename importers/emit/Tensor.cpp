@@ -24,6 +24,13 @@ int64_t Tensor::elementCount() const {
 }
 
 int64_t Tensor::integerAt(int64_t index) const {
+  if (isPacked) {
+    const int64_t bits = fewBits, each = 8 / bits;
+    const int64_t number =
+        read<uint8_t>(*this, index / each) >> (index % each * bits) & ((1 << bits) - 1);
+    const int64_t half = int64_t(1) << (bits - 1);
+    return type == ElementType::I8 ? (number ^ half) - half : number;
+  }
   switch (type) {
   case ElementType::I1:
     return read<uint8_t>(*this, index) != 0;

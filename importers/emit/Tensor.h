@@ -23,6 +23,12 @@ struct Tensor {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner; // null: whoever gave the file's bytes
   bool isOfFile = false;             // not of memory: of a file that is mapped, and unaligned
+  /// Of an element, where the model has a type of less than 8: 2 or 4, and 0 otherwise. `type` is
+  /// I8 or U8.
+  unsigned fewBits = 0;
+  /// Has each of `bytes` several of those, the first in the low bits? Only the readers below do not
+  /// mind.
+  bool isPacked = false;
 
   /// The product of the extents. Readers refuse a tensor for which it overflows, or does not fit
   /// its bytes.

@@ -5,6 +5,9 @@
 
 namespace plim::importers {
 
+/// A constant of the model, whose elements are unpacked where there are several in a byte.
+Value constantOf(Emitter &emit, const TensorPtr &data);
+
 /// Bytes [N, count] as the numbers in them, [N, count * 8 / bits], the lowest bits first.
 Value unpacked(Emitter &emit, const Value &bytes, int64_t bits);
 

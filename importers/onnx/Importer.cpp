@@ -1,6 +1,7 @@
 #include "importers/onnx/Importer.h"
 
 #include "importers/emit/Error.h"
+#include "importers/onnx/Blocks.h"
 #include "importers/onnx/Contrib.h"
 #include "importers/onnx/Schemas.h"
 
@@ -211,7 +212,7 @@ Values Importer::runGraph(const Graph &graph, const Values &inputs) {
   for (const TensorPtr &tensor : graph.initialisers)
     if (std::none_of(graph.inputs.begin(), graph.inputs.end(),
                      [&](const ValueInfo &input) { return input.name == tensor->name; }))
-      scope.define(tensor->name, emit.constant(tensor));
+      scope.define(tensor->name, constantOf(emit, tensor));
   runNodes(graph.nodes, scope, *currentOpsets);
   Values out;
   for (const ValueInfo &output : graph.outputs) {
@@ -255,7 +256,7 @@ ImportedModel Importer::run() {
     if (!initialisers.emplace(tensor->name, tensor).second)
       invalid("initialiser '" + tensor->name + "' is there twice");
   for (const auto &[name, tensor] : initialisers)
-    scope.define(name, emit.constant(tensor));
+    scope.define(name, constantOf(emit, tensor));
 
   ImportedModel out;
   std::string signature;

@@ -80,4 +80,11 @@ struct Model {
   std::map<std::pair<std::string, std::string>, FunctionBody> functions; // by domain and name
 };
 
+/// The type that ONNX has a number for; `what` has it, for messages.
+ElementType readElementType(int32_t number, const std::string &what);
+/// The inverse.
+int32_t protoElementType(ElementType type);
+/// A scalar 0 of such a type, also of one of less than 8 bits (Tensor::fewBits).
+TensorPtr zeroOf(int32_t number, const std::string &what);
+
 } // namespace plim::importers

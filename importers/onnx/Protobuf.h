@@ -34,10 +34,6 @@ struct ReadContext {
 // All throw ImportError for what cannot be, or is not supported. Results refer to no message but
 // one that the owner of the context keeps.
 
-/// By ONNX's number; `what` has it, for messages.
-ElementType readElementType(int32_t number, const std::string &what);
-/// The inverse.
-int32_t protoElementType(ElementType type);
 /// Elements stay where they lie, in the file's bytes, in external data or in a message that is
 /// kept; others are copied.
 TensorPtr readTensor(const onnx::TensorProto &tensor, const ReadContext &context);

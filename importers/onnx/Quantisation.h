@@ -8,8 +8,9 @@ namespace plim::importers {
 /// A scale or zero point as the tensor is broadcast with: one for all, or one for each position of an axis.
 Value along(Emitter &emit, const Value &list, const Value &x, int64_t axis);
 
-/// round(x / scale) + zero point, saturated; of the type of the zero point.
-Value quantised(Emitter &emit, const Value &x, const Value &scale, const Value &zero);
+/// round(x / scale) + zero point, saturated to the type of the zero point, or to `fewBits` of it.
+Value quantised(Emitter &emit, const Value &x, const Value &scale, const Value &zero,
+                unsigned fewBits = 0);
 /// Of the type of the scale. Without `zero` the zero point is 0.
 Value dequantised(Emitter &emit, const Value &x, const Value &scale, const Value *zero);
 

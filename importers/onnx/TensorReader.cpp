@@ -1,6 +1,7 @@
 #include "importers/emit/Error.h"
 #include "importers/onnx/Protobuf.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -21,8 +22,28 @@ constexpr std::array<ElementType, 17> numbers{
 
 std::string quoted(const std::string &name) { return "'" + name + "'"; }
 
-/// Bytes of a tensor of that shape; refuses what overflows.
-size_t checkedBytes(const onnx::TensorProto &tensor, ElementType type) {
+/// ONNX's types of less than 8 bits, several in a byte.
+struct FewBits {
+  int32_t number;
+  ElementType type;
+  unsigned bits;
+};
+constexpr std::array<FewBits, 4> ofFewBits{{{21, ElementType::U8, 4},
+                                            {22, ElementType::I8, 4},
+                                            {25, ElementType::U8, 2},
+                                            {26, ElementType::I8, 2}}};
+
+/// The end where it is none of them.
+const FewBits *fewBitsOf(int32_t number) {
+  return std::find_if(ofFewBits.begin(), ofFewBits.end(),
+                      [&](const FewBits &each) { return each.number == number; });
+}
+
+/// So many elements of them, zero points say, are one in a byte from here on.
+constexpr int64_t fewElements = 4096;
+
+/// Bytes of a tensor of that shape, whose elements have so many bits; refuses what overflows.
+size_t checkedBytes(const onnx::TensorProto &tensor, size_t bits) {
   uint64_t count = 1;
   bool empty = false;
   for (int64_t extent : tensor.dims()) {
@@ -32,10 +53,10 @@ size_t checkedBytes(const onnx::TensorProto &tensor, ElementType type) {
     if (extent != 0 && __builtin_mul_overflow(count, static_cast<uint64_t>(extent), &count))
       invalid("tensor " + quoted(tensor.name()) + " has too many elements");
   }
-  uint64_t bytes = 0;
-  if (__builtin_mul_overflow(count, bytesOf(type), &bytes) || bytes > uint64_t(1) << 62)
+  uint64_t all = 0;
+  if (__builtin_mul_overflow(count, bits, &all) || all > uint64_t(1) << 62)
     invalid("tensor " + quoted(tensor.name()) + " has too many elements");
-  return empty ? 0 : bytes;
+  return empty ? 0 : all / 8 + (all % 8 != 0);
 }
 
 template <typename T, typename Field> std::vector<std::byte> packed(const Field &field) {
@@ -134,6 +155,19 @@ void readExternal(const onnx::TensorProto &tensor, size_t bytes, const ReadConte
   out.isOfFile = true;
 }
 
+TensorPtr unpackedIfFew(Tensor tensor) {
+  const int64_t count = tensor.elementCount();
+  if (!tensor.isPacked || count > fewElements)
+    return std::make_shared<const Tensor>(std::move(tensor));
+  auto numbers = std::make_shared<std::vector<std::byte>>();
+  for (int64_t i = 0; i < count; ++i)
+    numbers->push_back(static_cast<std::byte>(tensor.integerAt(i)));
+  tensor.bytes = {numbers->data(), numbers->size()};
+  tensor.owner = std::move(numbers);
+  tensor.isPacked = tensor.isOfFile = false;
+  return std::make_shared<const Tensor>(std::move(tensor));
+}
+
 } // namespace
 
 ElementType readElementType(int32_t number, const std::string &what) {
@@ -146,6 +180,20 @@ ElementType readElementType(int32_t number, const std::string &what) {
   return type;
 }
 
+TensorPtr zeroOf(int32_t number, const std::string &what) {
+  Tensor zero;
+  if (const auto *few = fewBitsOf(number); few != ofFewBits.end()) {
+    zero.type = few->type;
+    zero.fewBits = few->bits;
+  } else {
+    zero.type = readElementType(number, what);
+  }
+  auto bytes = std::make_shared<const std::vector<std::byte>>(bytesOf(zero.type));
+  zero.bytes = {bytes->data(), bytes->size()};
+  zero.owner = std::move(bytes);
+  return std::make_shared<const Tensor>(std::move(zero));
+}
+
 int32_t protoElementType(ElementType type) {
   for (size_t i = 1; i < numbers.size(); ++i)
     if (numbers[i] == type)
@@ -156,17 +204,23 @@ int32_t protoElementType(ElementType type) {
 TensorPtr readTensor(const onnx::TensorProto &tensor, const ReadContext &context) {
   Tensor out;
   out.name = tensor.name();
-  out.type = readElementType(tensor.data_type(), "tensor " + quoted(tensor.name()));
+  if (const auto *few = fewBitsOf(tensor.data_type()); few != ofFewBits.end()) {
+    out.type = few->type;
+    out.fewBits = few->bits;
+    out.isPacked = true;
+  } else {
+    out.type = readElementType(tensor.data_type(), "tensor " + quoted(tensor.name()));
+  }
   out.shape.assign(tensor.dims().begin(), tensor.dims().end());
   if (out.shape.size() > 32)
     invalid("tensor " + quoted(tensor.name()) + " has " + std::to_string(out.shape.size()) +
             " dimensions");
-  const size_t bytes = checkedBytes(tensor, out.type);
+  const size_t bytes = checkedBytes(tensor, out.isPacked ? out.fewBits : 8 * bytesOf(out.type));
   if (tensor.has_segment())
     unsupported("tensor " + quoted(tensor.name()) + " is in segments, which is not supported");
   if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
     readExternal(tensor, bytes, context, out);
-    return std::make_shared<const Tensor>(std::move(out));
+    return unpackedIfFew(std::move(out));
   }
   if (auto weights = context.weights.find(&tensor); weights != context.weights.end()) {
     out.bytes = weights->second;
@@ -183,10 +237,12 @@ TensorPtr readTensor(const onnx::TensorProto &tensor, const ReadContext &context
     invalid("tensor " + quoted(tensor.name()) + " has " + std::to_string(out.bytes.size()) +
             " bytes, but its shape needs " + std::to_string(bytes));
   // What is not kept by the message must be: a tensor of a function's body lives longer than that.
-  if (!out.owner && !out.isOfFile)
-    return makeTensor(out.type, std::move(out.shape), {out.bytes.begin(), out.bytes.end()},
-                      out.name);
-  return std::make_shared<const Tensor>(std::move(out));
+  if (!out.owner && !out.isOfFile) {
+    auto owner = std::make_shared<const std::vector<std::byte>>(out.bytes.begin(), out.bytes.end());
+    out.bytes = {owner->data(), owner->size()};
+    out.owner = owner;
+  }
+  return unpackedIfFew(std::move(out));
 }
 
 } // namespace plim::importers

@@ -41,6 +41,8 @@ std::optional<Integers> exactly(int64_t least, int64_t most) {
                                                 : std::nullopt;
 }
 
+std::optional<Integers> rangeOf(linalg::LinalgOp op, Value value);
+
 /// Of the elements of an integer tensor, as what makes them says.
 std::optional<Integers> rangeOfElements(Value value) {
   while (Operation *op = value.getDefiningOp()) {
@@ -49,22 +51,18 @@ std::optional<Integers> rangeOfElements(Value value) {
       continue;
     }
     auto generic = dyn_cast<linalg::GenericOp>(op);
-    if (!generic || !writesElements(generic))
-      return std::nullopt;
-    Operation *made = generic.getBody()->getTerminator()->getOperand(0).getDefiningOp();
-    auto narrowed = dyn_cast_or_null<arith::TruncIOp>(made);
-    if (narrowed) // of a byte: what fits one is the same behind it
-      made = narrowed.getIn().getDefiningOp();
-    if (auto extension = dyn_cast_or_null<arith::ExtUIOp>(made);
-        extension && extension.getIn().getType().getIntOrFloatBitWidth() <= 8)
-      return Integers{0, (1 << extension.getIn().getType().getIntOrFloatBitWidth()) - 1};
-    APInt mask;
-    if (isa_and_nonnull<arith::AndIOp>(made) &&
-        matchPattern(made->getOperand(1), m_ConstantInt(&mask)) && mask.isIntN(8))
-      return Integers{0, int64_t(mask.getZExtValue())};
-    return std::nullopt;
+    return generic && writesElements(generic)
+               ? rangeOf(generic, generic.getBody()->getTerminator()->getOperand(0))
+               : std::nullopt;
   }
   return std::nullopt;
+}
+
+/// Do integers of so many bits hold all of them, with a sign or without?
+bool fit(Integers range, unsigned bits, bool isSigned) {
+  const int64_t half = int64_t(1) << (bits - 1);
+  return isSigned ? range.least >= -half && range.most < half
+                  : range.least >= 0 && range.most < 2 * half;
 }
 
 /// Of a number in the body of an op that makes weights, if it is an integer, as an integer of more
@@ -95,19 +93,31 @@ std::optional<Integers> rangeOf(linalg::LinalgOp op, Value value) {
   if (isa<arith::ExtSIOp, arith::SIToFPOp, arith::ExtUIOp, arith::UIToFPOp>(made)) {
     const bool isSigned = isa<arith::ExtSIOp, arith::SIToFPOp>(made);
     Value narrow = made->getOperand(0);
-    if (const unsigned bits = narrow.getType().getIntOrFloatBitWidth();
-        bits <= 8 && isa<BlockArgument>(narrow)) {
+    const unsigned bits = std::min(narrow.getType().getIntOrFloatBitWidth(), 32U);
+    if (bits <= 8 && isa<BlockArgument>(narrow)) {
       const auto argument = cast<BlockArgument>(narrow);
       std::optional<Integers> known;
       if (argument.getOwner() == op.getBlock() && argument.getArgNumber() < op.getNumDpsInputs())
         known = rangeOfElements(op->getOperand(argument.getArgNumber()));
-      if (known && known->most < 1 << (bits - 1)) // with or without a sign
+      if (known && fit(*known, bits, isSigned))
         return known;
       return isSigned ? Integers{-(1 << (bits - 1)), (1 << (bits - 1)) - 1}
                       : Integers{0, (1 << bits) - 1};
     }
     std::optional<Integers> range = rangeOf(op, narrow);
-    return range && (isSigned || range->least >= 0) ? range : std::nullopt;
+    return range && fit(*range, bits, isSigned) ? range : std::nullopt;
+  }
+  if (auto masked = dyn_cast<arith::AndIOp>(made))
+    return matchPattern(masked.getRhs(), m_ConstantInt(&integer)) && integer.isNonNegative() &&
+                   integer.isIntN(32)
+               ? exactly(0, integer.getSExtValue())
+               : std::nullopt;
+  if (auto cut = dyn_cast<arith::TruncIOp>(made)) {
+    const unsigned bits = cut.getType().getIntOrFloatBitWidth();
+    std::optional<Integers> range = rangeOf(op, cut.getIn());
+    return range && bits <= 32 && (fit(*range, bits, true) || fit(*range, bits, false))
+               ? range
+               : std::nullopt;
   }
   const bool isSum = isa<arith::AddIOp, arith::AddFOp>(made);
   if (!isSum && !isa<arith::SubIOp, arith::SubFOp>(made))

@@ -1,4 +1,5 @@
 #include "ir/Memory/Passes.h"
+#include "ir/Plim/Plim.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -34,7 +35,7 @@ bool isOfLoop(Value value, scf::WhileOp loop) {
       return !isa<TensorType>(each.getType()) || isOfLoop(each, loop);
     });
   };
-  if (isa<DestinationStyleOpInterface>(op))
+  if (isa<DestinationStyleOpInterface, plim::ir::DispatchOp>(op))
     return true;
   const unsigned number = cast<OpResult>(value).getResultNumber();
   if (auto inner = dyn_cast<LoopLikeOpInterface>(op))

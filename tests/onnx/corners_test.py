@@ -99,6 +99,39 @@ class Corners(unittest.TestCase):
         for is_open in (False, True):
             self.same(one(operator, *arrays, is_open=is_open, **options), want)
 
+    def test_numbers_of_few_bits(self):
+        """Quantised by blocks along an axis, whole ones or not, to 8 bits and to less; constants of less are several in a byte."""
+        random = np.random.default_rng(7)
+        kinds = {"uint8": (2, 0, 255, 8), "int8": (3, -128, 127, 8), "uint4": (21, 0, 15, 4), "int4": (22, -8, 7, 4), "uint2": (25, 0, 3, 2), "int2": (26, -2, 1, 2)}
+        for (number, low, high, bits), shape in itertools.product(kinds.values(), [(6, 8), (5, 7), (3, 130, 34)]):
+            axis, size = int(random.integers(len(shape))), int(random.choice([1, 2, 4, 5]))
+            few = [*shape]
+            few[axis] = -(-shape[axis] // size)
+            q, s = random.integers(low, high + 1, shape), (random.random(few) + 0.1).astype(np.float32)
+            zero, hasZero = random.integers(low, high + 1, few), bool(random.integers(2))
+            each = np.repeat(s, size, axis).take(range(shape[axis]), axis)
+            zeros = np.repeat(zero * hasZero, size, axis).take(range(shape[axis]), axis)
+
+            def packed(name, array):
+                flat = (array.reshape(-1) & (1 << bits) - 1).astype(np.uint8)
+                flat = np.concatenate([flat, np.zeros(-len(flat) % (8 // bits), np.uint8)]).reshape(-1, 8 // bits)
+                data = (flat << np.arange(8 // bits) * bits).sum(1).astype(np.uint8)
+                return tensor(name, array.shape, number, raw=data.tobytes())
+            given = [packed("q", q), constant("s", s), *([packed("z", zero)] if hasZero else [])]
+            names = ["s", "z"] if hasZero else ["s"]
+            blocks = [attribute("axis", i=axis), attribute("block_size", i=size)]
+            about = f"{number} {shape} {axis} {size} {hasZero}"
+            main = load([node("DequantizeLinear", ["q", *names], ["y"], *blocks), node("Add", ["y", "x"], ["r"])], [("x", (), np.float32)],
+                        [("r", len(shape), np.float32)], given, opset=21)
+            np.testing.assert_allclose(main(np.float32(1)), (q - zeros) * each.astype(np.float64) + 1, rtol=1e-5, atol=1e-5, err_msg=about)
+            # And back, from what is in the middle of a step or beyond the range.
+            x = ((random.integers(2 * low - 3, 2 * high + 3, shape) - zeros) * each).astype(np.float32)
+            wanted = np.clip(np.rint(x / each) + zeros, low, high)
+            kind = attribute("output_dtype", i=number)
+            main = load([node("QuantizeLinear", ["x", *names], ["y"], *blocks, *([] if hasZero else [kind])), node("Cast", ["y"], ["r"], attribute("to", i=1))],
+                        [("x", shape, np.float32)], [("r", len(shape), np.float32)], given[1:], opset=21)
+            np.testing.assert_array_equal(main(x), wanted, err_msg=about)
+
     def test_sums_along_an_axis(self):
         random = np.random.default_rng(5)
         for shape, exclusive, reverse in itertools.product([(7,), (0,), (1, 5), (3, 1, 4), (4, 0, 3), (2, 9, 33), (5, 16, 17)], (0, 1), (0, 1)):

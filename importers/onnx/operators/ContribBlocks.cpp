@@ -186,6 +186,34 @@ Value unpacked(Emitter &e, const Value &bytes, int64_t bits) {
   return e.reshape(numbers, {bytes.dims[0], e.mul(bytes.dims[1], each)});
 }
 
+Value constantOf(Emitter &e, const TensorPtr &data) {
+  if (!data->isPacked)
+    return e.constant(data);
+  auto bytes = std::make_shared<Tensor>(*data);
+  bytes->type = ElementType::U8;
+  bytes->shape = {1, static_cast<int64_t>(data->bytes.size())};
+  bytes->fewBits = 0;
+  bytes->isPacked = false;
+  Value numbers = unpacked(e, e.constant(bytes), data->fewBits);
+  numbers = e.sliceAxis(numbers, 1, e.index(0), e.index(data->elementCount()));
+  Scalars dims;
+  for (int64_t extent : data->shape)
+    dims.push_back(e.index(extent));
+  numbers = e.reshape(numbers, dims);
+  numbers.fewBits = data->fewBits;
+  if (data->type == ElementType::U8)
+    return numbers;
+  // With their sign: (n + half) % (2 * half) - half.
+  const Scalar half = e.integer(ElementType::I32, int64_t(1) << (data->fewBits - 1)),
+               ones = e.integer(ElementType::I32, (int64_t(1) << data->fewBits) - 1);
+  Value withSign = e.elementwise(ElementType::I8, {numbers}, [&](const Scalars &in) {
+    const Scalar moved = e.both(e.add(e.convert(in[0], ElementType::I32), half), ones);
+    return e.convert(e.sub(moved, half), ElementType::I8);
+  });
+  withSign.fewBits = data->fewBits;
+  return withSign;
+}
+
 Value ofBlocks(Emitter &e, const Value &numbers, const Value &scales, const Value &zeros,
                int64_t size) {
   const Scalar rows = numbers.dims[0], blocks = scales.dims[1];

@@ -1,5 +1,6 @@
 // Quantised numbers. Each stands on https://onnx.ai/onnx/operators/onnx__NAME.html.
 #include "importers/onnx/Quantisation.h"
+#include "importers/onnx/Blocks.h"
 #include "importers/onnx/Convolution.h"
 #include "importers/onnx/Products.h"
 
@@ -9,29 +10,103 @@ namespace plim::importers {
 
 namespace {
 
-Value zeroOf(Emitter &e) { return e.constant(makeTensor(ElementType::U8, {}, {std::byte{0}})); }
-
 int64_t axisFor(Operator &op, const Value &x) {
   return x.rank() ? op.axis(x.rank() > 1 ? 1 : 0, x.rank()) : 0;
+}
+
+/// What `body` makes of x and of lists with an element for each block of so many along an axis: both
+/// with the blocks as a dimension of their own, or with an element of the lists for each of x where the
+/// last block is shorter, or only a call knows whether it is.
+Value byBlocks(Operator &op, const Value &x, Values lists, int64_t axis, int64_t size,
+               const std::function<Value(const Value &, const Values &)> &body) {
+  Emitter &e = op.emit;
+  const auto a = static_cast<size_t>(axis);
+  const Scalar &extent = x.dims[a];
+  for (const Value &list : lists)
+    for (size_t i = 0; i < x.dims.size(); ++i) {
+      const Scalar wanted =
+          i == a ? e.div(e.add(extent, e.index(size - 1)), e.index(size)) : x.dims[i];
+      const Scalar fits = e.compare(Compare::Equal, list.dims[i], wanted);
+      if (fits.known && *fits.known == 0)
+        invalid("a scale or zero point has " + std::to_string(*list.dims[i].known) +
+                " along axis " + std::to_string(i) + ", which needs " +
+                std::to_string(*wanted.known));
+      e.require(fits, "a scale or zero point does not fit blocks of " + std::to_string(size));
+    }
+  if (!extent.known || *extent.known % size != 0) {
+    for (Value &list : lists) {
+      e.use(list);
+      list = e.generate(list.type, x.dims, [&](Scalars at) {
+        at[a] = e.div(at[a], e.index(size));
+        return e.at(list, at);
+      });
+    }
+    return body(x, lists);
+  }
+  auto apart = [&](const Value &value, const Scalar &blocks, const Scalar &each) {
+    Scalars dims = value.dims;
+    dims[a] = blocks;
+    dims.insert(dims.begin() + axis + 1, each);
+    return e.reshape(value, dims);
+  };
+  for (Value &list : lists)
+    list = apart(list, list.dims[a], e.index(1));
+  const Value whole = apart(x, e.index(*extent.known / size), e.index(size));
+  return e.reshape(body(whole, lists), x.dims);
+}
+
+/// A scale and a zero point, if there is one, for x: of blocks, or of an axis or all.
+Value scaled(Operator &op, const Value &x, const Values &lists,
+             const std::function<Value(const Value &, const Values &)> &body) {
+  const int64_t axis = axisFor(op, x), size = op.integer("block_size", 0);
+  if (size < 0)
+    invalid("block_size is " + std::to_string(size));
+  if (size > 0) {
+    for (const Value &list : lists)
+      if (list.rank() != x.rank())
+        invalid("a scale or zero point of blocks has rank " + std::to_string(list.rank()) +
+                ", its tensor " + std::to_string(x.rank()));
+    return byBlocks(op, x, lists, axis, size, body);
+  }
+  Values broadcast;
+  for (const Value &list : lists)
+    broadcast.push_back(along(op.emit, list, x, axis));
+  return body(x, broadcast);
 }
 
 void quantizeLinear(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
-  const int64_t axis = axisFor(op, x);
-  const Value zero = op.has(2) ? along(e, op.input(2), x, axis) : zeroOf(e);
+  Value zero = op.has(2) ? op.input(2) : Value();
+  if (!zero) {
+    const auto given = static_cast<int32_t>(op.integer("output_dtype", 0));
+    zero = constantOf(
+        e, zeroOf(given == 0 ? protoElementType(ElementType::U8) : given, "output_dtype"));
+  }
+  const unsigned fewBits = zero.fewBits;
   if (bitsOf(zero.type) > 16)
     unsupported("to " + onnxName(zero.type));
-  op.set(0, quantised(e, x, along(e, op.input(1), x, axis), zero));
+  const Value &scale = op.input(1);
+  if (op.has(2))
+    return op.set(0, scaled(op, x, {scale, zero}, [&](const Value &whole, const Values &lists) {
+                    return quantised(e, whole, lists[0], lists[1], fewBits);
+                  }));
+  op.set(0, scaled(op, x, {scale}, [&](const Value &whole, const Values &lists) {
+           return quantised(e, whole, lists[0], zero, fewBits);
+         }));
 }
 
 void dequantizeLinear(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
-  const int64_t axis = axisFor(op, x);
-  const Value scale = along(e, op.input(1), x, axis);
-  const Value zero = op.has(2) ? along(e, op.input(2), x, axis) : Value();
-  op.set(0, dequantised(e, x, scale, zero ? &zero : nullptr));
+  Values lists{op.input(1)};
+  if (op.has(2))
+    lists.push_back(op.input(2));
+  const Value y = scaled(op, x, lists, [&](const Value &whole, const Values &each) {
+    return dequantised(e, whole, each[0], each.size() > 1 ? &each[1] : nullptr);
+  });
+  const auto wanted = static_cast<int32_t>(op.integer("output_dtype", 0));
+  op.set(0, wanted == 0 ? y : e.convert(y, readElementType(wanted, "output_dtype")));
 }
 
 void matMulInteger(Operator &op) {
@@ -105,12 +180,13 @@ Value along(Emitter &e, const Value &list, const Value &x, int64_t axis) {
   return e.reshape(list, dims);
 }
 
-Value quantised(Emitter &e, const Value &x, const Value &scale, const Value &zero) {
+Value quantised(Emitter &e, const Value &x, const Value &scale, const Value &zero,
+                unsigned fewBits) {
   return e.elementwise(zero.type, {x, scale, zero}, [&](const Scalars &in) {
     const ElementType type = in[1].type;
     const Scalar ratio = e.math("roundeven", {e.div(e.convert(in[0], type), in[1])});
     const Scalar shifted = e.add(ratio, e.convert(in[2], type));
-    const int64_t bits = static_cast<int64_t>(bitsOf(zero.type));
+    const auto bits = static_cast<int64_t>(fewBits ? fewBits : bitsOf(zero.type));
     const double least = isUnsigned(zero.type) ? 0 : -static_cast<double>(int64_t(1) << (bits - 1));
     const double most = isUnsigned(zero.type) ? static_cast<double>((int64_t(1) << bits) - 1)
                                               : static_cast<double>((int64_t(1) << (bits - 1)) - 1);

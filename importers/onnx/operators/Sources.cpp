@@ -1,4 +1,5 @@
 // Tensors out of nothing. Each stands on https://onnx.ai/onnx/operators/onnx__NAME.html.
+#include "importers/onnx/Blocks.h"
 #include "importers/onnx/Operator.h"
 
 #include <cstring>
@@ -28,7 +29,7 @@ void constant(Operator &op) {
     const Attribute &value = op.node.attributes.at("value");
     if (!value.tensor)
       invalid("attribute 'value' is no tensor");
-    return op.set(0, e.constant(value.tensor));
+    return op.set(0, constantOf(e, value.tensor));
   }
   if (op.hasAttribute("value_float"))
     return op.set(0, e.constant(floats({}, {op.real("value_float", 0)})));
