@@ -157,6 +157,8 @@ int main(int argc, char **argv) {
   CLI::App *bisectCommand = app.add_subcommand(
       "bisect", "compare a call with the plain lowering, and find what makes it wrong");
   plim::tools::addModuleOptions(*bisectCommand, bisect.module);
+  bisectCommand->get_option("file")->description(
+      "MLIR module, text or bytecode; - for standard input");
   bisectCommand->remove_option(bisectCommand->get_option("--oracle")); // the other side
   plim::tools::addCallOptions(*bisectCommand, bisect.call);
   bisectCommand->add_flag("--checked", bisect.module.checked,

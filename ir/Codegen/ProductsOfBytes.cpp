@@ -159,19 +159,24 @@ private:
     Value steps = ofLargest([](OpBuilder &inside, Location at, ValueRange in) -> Value {
       return arith::DivFOp::create(inside, at, in[0], number(inside, at, 127));
     });
+    // By 127 apart: the quotient of both overflows for rows that are small, but no denormal numbers.
+    // Those count as zero.
     Value inverse = ofLargest([](OpBuilder &inside, Location at, ValueRange in) -> Value {
-      Value zero = number(inside, at, 0);
-      Value isSome = arith::CmpFOp::create(inside, at, arith::CmpFPredicate::OGT, in[0], zero);
-      Value quotient = arith::DivFOp::create(inside, at, number(inside, at, 127), in[0]);
-      return arith::SelectOp::create(inside, at, isSome, quotient, zero);
+      const APFloat normal = APFloat::getSmallestNormalized(APFloat::IEEEsingle());
+      Value isNormal = arith::CmpFOp::create(inside, at, arith::CmpFPredicate::OGE, in[0],
+                                             number(inside, at, normal.convertToFloat()));
+      Value quotient = arith::DivFOp::create(inside, at, number(inside, at, 1), in[0]);
+      return arith::SelectOp::create(inside, at, isNormal, quotient, number(inside, at, 0));
     });
     Value groups = wordsOf(
         builder, loc, rows.value, inner, inGroup(), inverse,
         [&](OpBuilder &inside, Location at, ValueRange in) {
           Value group;
           for (auto [position, x] : llvm::enumerate(in.drop_back())) {
-            Value rounded = math::RoundEvenOp::create(
-                inside, at, arith::MulFOp::create(inside, at, x, in.back()).getResult());
+            Value inSteps = arith::MulFOp::create(
+                inside, at, arith::MulFOp::create(inside, at, x, in.back()).getResult(),
+                number(inside, at, 127));
+            Value rounded = math::RoundEvenOp::create(inside, at, inSteps);
             rounded = arith::FPToSIOp::create(inside, at, inside.getI32Type(), rounded);
             group = joined(inside, at, group, rounded, groupBits, groupBits * int64_t(position));
           }

@@ -251,17 +251,21 @@ std::optional<ScaledWeight> plim::ir::scaledWeightOf(QuantizedWeights weights) {
   std::optional<Integers> range;
   while (left != number) {
     Operation *made = left.getDefiningOp();
-    if (isa<arith::UIToFPOp, arith::SIToFPOp, arith::ExtUIOp, arith::ExtSIOp>(made)) {
+    const bool isConversion =
+        isa<arith::UIToFPOp, arith::SIToFPOp, arith::ExtUIOp, arith::ExtSIOp>(made);
+    const bool isOfIntegers = isConversion || isa<arith::SubIOp>(made);
+    // Integers that may wrap, or change with the sign that they are widened with, are something else.
+    if (isOfIntegers && !rangeOf(op, left))
+      return std::nullopt;
+    if (isConversion) {
       if (made->getOperand(0) == number)
         range = rangeOf(op, left);
     } else {
-      if (scaled.zero || !isa<arith::SubFOp, arith::AddFOp, arith::SubIOp>(made) ||
+      if (scaled.zero || !(isOfIntegers || isa<arith::SubFOp, arith::AddFOp>(made)) ||
           needsNumber(made->getOperand(1)))
         return std::nullopt;
       scaled.zero = made->getOperand(1);
       scaled.addsZero = isa<arith::AddFOp>(made);
-      if (isa<arith::SubIOp>(made) && !rangeOf(op, scaled.zero)) // might wrap
-        return std::nullopt;
     }
     left = made->getOperand(0);
   }

@@ -145,6 +145,24 @@ class Corners(unittest.TestCase):
                           attributes=[attribute("exclusive", i=exclusive), attribute("reverse", i=reverse)])
                 np.testing.assert_array_equal(got, wanted, err_msg=f"{shape} {kind} {exclusive} {reverse} {axis} {is_open}")
 
+    def test_updates_that_do_not_fit(self):
+        """Fewer than there are indices, shorter than a row: known when it is loaded, or when it is called."""
+        x = np.zeros((4, 5), np.float32)
+        for operator, indices, updates in (("ScatterND", np.zeros((3, 1), np.int64), np.ones((2, 5), np.float32)),
+                                           ("ScatterND", np.zeros((3, 1), np.int64), np.ones((3, 4), np.float32)),
+                                           ("ScatterElements", np.zeros((3, 2), np.int64), np.ones((2, 2), np.float32)),
+                                           ("ScatterElements", np.zeros((2, 2), np.int64), np.ones((2, 3), np.float32))):
+            for is_open in (False, True):
+                names = [[f"{name}{i}" for i in range(2)] if is_open else array.shape for name, array in (("x", x), ("i", indices), ("u", updates))]
+                names[1] = [names[1][0], indices.shape[1]] if operator == "ScatterND" else names[1]
+                with self.assertRaisesRegex(pl.Error, "the updates have another extent"):
+                    load([node(operator, ["x", "i", "u"], ["y"])], [("x", names[0], x.dtype), ("i", names[1], np.int64), ("u", names[2], x.dtype)],
+                         [("y", 2, x.dtype)], opset=18)(x, indices, updates)
+        main = load([node("CumSum", ["x", "axis"], ["y"])], [("x", (4, 5), x.dtype), ("axis", (), np.int64)], [("y", 2, x.dtype)])
+        for axis in (2, -3, 1 << 40):
+            with self.assertRaisesRegex(pl.Error, "none of the tensor's"):
+                main(x, np.int64(axis))
+
     def test_rows_that_are_scattered(self):
         random = np.random.default_rng(6)
         for rank, how, is_open in itertools.product((1, 2, 3), ("none", "add", "max"), (False, True)):

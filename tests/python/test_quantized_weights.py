@@ -36,7 +36,8 @@ class Case:
         self.z = {"none": np.zeros(few), "same": np.full(few, 7), "floats": np.round(random.random(few) * 9, 2),
                   "integers": random.integers(0, 16, few)}[self.zero]
         self.added = random.standard_normal(self.columns).astype(np.float32)
-        return random.standard_normal((17 if self.rows == "?" else int(self.rows), self.block * self.blocks)).astype(np.float32)
+        magnitude = (1, 1, 1e-37, 1e30)[int(random.integers(4))]
+        return (magnitude * random.standard_normal((17 if self.rows == "?" else int(self.rows), self.block * self.blocks))).astype(np.float32)
 
     def wanted(self, x):
         def whole(few):
@@ -48,7 +49,7 @@ class Case:
         y = x.astype(np.float64) @ w
         # How far each is off where rows are rounded: at most half a step for each weight, of 127 to the largest number of a block.
         size = self.block if self.scaled == "blocks" else self.block * self.blocks
-        step = np.abs(x).reshape(len(x), x.shape[1] // size, size).max(2) / 127
+        step = np.abs(x.astype(np.float64)).reshape(len(x), x.shape[1] // size, size).max(2) / 127
         self.most_off = step @ np.abs(w).reshape(-1, size, self.columns).sum(1) / 2
         self.deviation = np.sqrt(step**2 @ (w**2).reshape(-1, size, self.columns).sum(1) / 12)
         y += self.added if self.bias else 0
@@ -240,3 +241,69 @@ func.func @f(%x: tensor<3x256xf32>) -> tensor<3x256xf32> {{
     weights = before.astype(np.float64)
     weights[:, 5] = a & 15
     np.testing.assert_allclose(np.asarray(module.f(x)), x @ weights, rtol=1e-5)
+
+
+def rounded(q, s, body, zero=None):
+    """64 columns of 8 blocks of 32 bytes each; `body` makes %y of a byte %in, %scale and %zero, if there is one."""
+    each, whole = "affine_map<(n, b, k) -> (n, b)>", "affine_map<(n, b, k) -> (n, b, k)>"
+    has = zero is not None
+    given = f"  %z = arith.constant {bytes_text(zero)} : tensor<64x8xi8>" if has else ""
+    return pl.Engine(threads=1), f"""
+func.func @f(%x: tensor<?x256xf32>, %y0: tensor<?x64xf32>) -> tensor<?x64xf32> {{
+  %q = arith.constant {bytes_text(q)} : tensor<64x8x32xi8>
+  %s = arith.constant {bytes_text(s)} : tensor<64x8xf32>
+{given}
+  %e = tensor.empty() : tensor<64x8x32xf32>
+  %w = linalg.generic {{indexing_maps = [{", ".join([whole, each, *[each] * has, whole])}], iterator_types = ["parallel", "parallel", "parallel"]}}
+      ins(%q, %s{", %z" * has} : tensor<64x8x32xi8>, tensor<64x8xf32>{", tensor<64x8xi8>" * has}) outs(%e : tensor<64x8x32xf32>) {{
+  ^bb0(%in: i8, %scale: f32{", %zero: i8" * has}, %out: f32):
+    {body}
+    linalg.yield %y : f32
+  }} -> tensor<64x8x32xf32>
+  %m = tensor.collapse_shape %w [[0], [1, 2]] : tensor<64x8x32xf32> into tensor<64x256xf32>
+  %r = linalg.generic {{indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}}
+      ins(%x, %m : tensor<?x256xf32>, tensor<64x256xf32>) outs(%y0 : tensor<?x64xf32>) attrs = {{plim.round_rows}} {{
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %ab = arith.mulf %a, %b : f32
+    %sum = arith.addf %o, %ab : f32
+    linalg.yield %sum : f32
+  }} -> tensor<?x64xf32>
+  return %r : tensor<?x64xf32>
+}}"""
+
+
+@pytest.mark.parametrize("body", (
+    # What a wide integer is as another, or with another sign.
+    "%c = arith.extsi %zero : i8 to i32\n%v = arith.extsi %in : i8 to i32\n%d = arith.subi %v, %c : i32\n"
+    "%f = arith.uitofp %d : i32 to f32\n%y = arith.mulf %f, %scale : f32",
+    "%v = arith.extsi %in : i8 to i16\n%d = arith.extui %v : i16 to i32\n%f = arith.sitofp %d : i32 to f32\n%y = arith.mulf %f, %scale : f32",
+    "%v = arith.extsi %in : i8 to i16\n%c = arith.constant -32768 : i16\n%d = arith.subi %v, %c : i16\n%f = arith.sitofp %d : i16 to f32\n"
+    "%y = arith.mulf %f, %scale : f32",
+    "%v = arith.extsi %in : i8 to i9\n%c = arith.extui %zero : i8 to i9\n%d = arith.subi %v, %c : i9\n%f = arith.sitofp %d : i9 to f32\n"
+    "%y = arith.mulf %f, %scale : f32",
+    # And what does not wrap.
+    "%c = arith.extsi %zero : i8 to i32\n%v = arith.extui %in : i8 to i32\n%d = arith.subi %v, %c : i32\n%f = arith.sitofp %d : i32 to f32\n"
+    "%y = arith.mulf %f, %scale : f32"))
+def test_conversions_that_wrap(body):
+    random = np.random.default_rng(5)
+    zero = random.integers(-128, 128, (64, 8)).astype(np.int8) if "%zero" in body else None
+    engine, source = rounded(random.integers(-128, 128, (64, 8, 32)).astype(np.int8), (random.random((64, 8)) + 0.5).astype(np.float32), body, zero)
+    x, y = random.standard_normal((3, 256)).astype(np.float32), np.zeros((3, 64), np.float32)
+    wanted = np.asarray(engine.loads(source, numerics="strict").f(x, y))
+    assert np.linalg.norm(np.asarray(engine.loads(source).f(x, y)) - wanted) < 0.02 * np.linalg.norm(wanted)
+
+
+def test_rows_that_are_not_finite():
+    """Those of zeros and of denormals are zero, and only a row's own results are no numbers."""
+    random = np.random.default_rng(6)
+    q, s = random.integers(-128, 128, (64, 8, 32)).astype(np.int8), (random.random((64, 8)) + 0.5).astype(np.float32)
+    engine, source = rounded(q, s, "%f = arith.sitofp %in : i8 to f32\n%y = arith.mulf %f, %scale : f32")
+    x, y = random.standard_normal((6, 256)).astype(np.float32), np.ones((6, 64), np.float32)
+    x[1], x[2] = 0, 1e-42
+    x[3, 7], x[4, 9] = np.inf, np.nan
+    got = np.asarray(engine.loads(source).f(x, y))
+    wanted = 1 + x.astype(np.float64) @ (q * s[:, :, None].astype(np.float64)).reshape(64, 256).T
+    np.testing.assert_array_equal(got[1:3], 1)
+    assert np.isnan(got[3:5]).all()
+    assert np.linalg.norm((got - wanted)[[0, 5]]) < 0.02 * np.linalg.norm(wanted[[0, 5]])

@@ -185,6 +185,17 @@ Scalar reduced(Emitter &e, const std::string &how, const Scalar &old, const Scal
   return e.min(old, update);
 }
 
+/// Updates have the extents that the operator says.
+void requireExtents(Emitter &e, const Scalars &dims, const Scalars &needed) {
+  if (dims.size() != needed.size())
+    invalid("the updates have rank " + std::to_string(dims.size()) + ", not " +
+            std::to_string(needed.size()));
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (!sameExtent(dims[i], needed[i]))
+      e.require(e.compare(Compare::Equal, dims[i], needed[i]),
+                "the updates have another extent than their indices, or the tensor");
+}
+
 /// How an update changes what is there.
 using Change = std::function<Value(const Value &so, const Scalars &at, const Scalar &update)>;
 
@@ -201,6 +212,7 @@ void scatterElements(Operator &op) {
   const auto axis = static_cast<size_t>(op.axis(0, x.rank()));
   e.use(indices);
   e.use(updates);
+  requireExtents(e, updates.dims, indices.dims);
   const Change change = changeBy(op);
   const Scalars first(x.dims.size(), e.index(0));
   op.set(0, e.updateLoop(x, first, updates.dims, [&](const Value &so, const Scalars &position) {
@@ -221,6 +233,10 @@ void scatterND(Operator &op) {
     invalid("the indices have more dimensions than the tensor");
   e.use(indices);
   e.use(updates);
+  Scalars needed = indices.dims.part(0, outer);
+  const Scalars ofRow = x.dims.from(static_cast<size_t>(depth));
+  needed.insert(needed.end(), ofRow.begin(), ofRow.end());
+  requireExtents(e, updates.dims, needed);
   const Change change = changeBy(op);
   // Where a row of updates goes is looked up once for it.
   const Scalars rows = updates.dims.part(0, outer), row = updates.dims.from(outer);

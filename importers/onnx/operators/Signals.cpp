@@ -41,6 +41,9 @@ void cumSum(Operator &op) {
   // The axis is known to a run only.
   const Scalar front =
       e.select(e.compare(Compare::Less, axis, zero), e.add(axis, e.index(x.rank())), axis);
+  e.require(e.both(e.compare(Compare::GreaterEqual, front, zero),
+                   e.compare(Compare::Less, front, e.index(x.rank()))),
+            "the axis is none of the tensor's");
   e.use(x);
   op.set(0, e.generate(x.type, x.dims, [&](const Scalars &position) {
     Scalar own = zero, extent = zero;
