@@ -2,9 +2,31 @@
 
 #include "importers/onnx/Normalisation.h"
 
+#include <cmath>
+#include <limits>
+
 namespace plim::importers {
 
 namespace {
+
+/// softmaxOver along the last axis, and 0 where that has no number: in rows of -inf only.
+Value softmaxOrNothing(Emitter &e, const Value &x) {
+  const Axes last{x.rank() - 1};
+  const double least = x.type == ElementType::F64 ? std::numeric_limits<double>::lowest()
+                                                  : std::numeric_limits<float>::lowest();
+  const Value most =
+      e.reduce(x, last, true, e.number(x.type, least),
+               [&](const Scalar &so, const Scalar &element) { return e.max(so, element); });
+  const Value powers = e.elementwise(
+      x.type, {x, most}, [&](const Scalars &in) { return e.math("exp", {e.sub(in[0], in[1])}); });
+  // One of the powers is 1, or none is more than 0.
+  const Value sum =
+      e.reduce(powers, last, true, e.number(x.type, 0),
+               [&](const Scalar &so, const Scalar &element) { return e.add(so, element); });
+  return e.elementwise(x.type, {powers, sum}, [&](const Scalars &in) {
+    return e.div(in[0], e.max(in[1], e.number(x.type, 1)));
+  });
+}
 
 /// Where a loop is.
 Scalar loopIndex(Emitter &e, const Scalar &extent, size_t loop) {
@@ -47,10 +69,32 @@ Value splitHeads(Emitter &e, const Value &x, int64_t heads) {
 
 Value headsFirst(Emitter &e, const Value &x) { return e.transpose(x, {0, 2, 1, 3}); }
 
+ElementType scoreType(ElementType type) { return bitsOf(type) < 32 ? ElementType::F32 : type; }
+
+Scalar scaleOf(Emitter &e, const Value &q, std::optional<double> given) {
+  const ElementType type = scoreType(q.type);
+  if (given)
+    return e.number(type, *given);
+  if (const Scalar &depth = q.dims[3]; depth.known)
+    return e.number(type, 1 / std::sqrt(static_cast<double>(*depth.known)));
+  return e.div(e.number(type, 1), e.math("sqrt", {e.convert(q.dims[3], type)}));
+}
+
+Scalar softcapped(Emitter &e, const Scalar &score, double cap) {
+  if (cap <= 0)
+    return score;
+  const Scalar bound = e.number(score.type, cap);
+  return e.mul(bound, e.math("tanh", {e.div(score, bound)}));
+}
+
+Value behind(Emitter &e, const Value &past, const Value &fresh) {
+  return past ? e.concatenate({past, fresh}, 2) : fresh;
+}
+
 Attended attend(Emitter &e, const Attention &a) {
   const Scalar batch = a.q.dims[0], heads = a.q.dims[1], rows = a.q.dims[2], depth = a.q.dims[3];
   const Scalar groups = a.k.dims[1], columns = a.k.dims[2], width = a.v.dims[3];
-  const ElementType type = a.q.type, wide = bitsOf(type) < 32 ? ElementType::F32 : type;
+  const ElementType type = a.q.type, wide = scoreType(type);
   const bool isGrouped = !sameExtent(heads, groups);
   const Scalar each = e.div(heads, groups);
   // In groups the heads are two loops.
@@ -83,18 +127,21 @@ Attended attend(Emitter &e, const Attention &a) {
   Values operands{products};
   for (const Value &each : a.beside)
     operands.push_back(grouped(each));
-  const Value scores = e.elementwiseTo(wide, products.dims, operands, [&](const Scalars &in) {
+  const ElementType inner = a.softmax.value_or(wide);
+  const Value scores = e.elementwiseTo(inner, products.dims, operands, [&](const Scalars &in) {
     const auto loop = static_cast<size_t>(n);
-    return a.score(
-        in, {loopIndex(e, batch, 0), loopIndex(e, rows, loop), loopIndex(e, columns, loop + 1)});
+    return e.convert(a.score(in, {loopIndex(e, batch, 0), loopIndex(e, rows, loop),
+                                  loopIndex(e, columns, loop + 1)}),
+                     inner);
   });
   Value probabilities;
   if (a.sink) {
     const Scalar one = e.index(1);
     const Value sink = grouped(e.reshape(a.sink, {one, heads, one, one}));
-    probabilities = softmaxBeside(e, scores, e.convert(sink, wide));
+    probabilities = softmaxBeside(e, scores, e.convert(sink, inner));
   } else {
-    probabilities = softmaxOver(e, scores, scores.rank() - 1);
+    probabilities =
+        a.isHidable ? softmaxOrNothing(e, scores) : softmaxOver(e, scores, scores.rank() - 1);
   }
   probabilities = e.convert(probabilities, type);
   const Value sums =
@@ -102,13 +149,14 @@ Attended attend(Emitter &e, const Attention &a) {
                  loops(own, n, n + 1), extents(rows, width, columns), e.number(wide, 0));
   const Value out = e.reshape(e.convert(sums, type), {batch, heads, rows, width});
   const Scalars all{batch, heads, rows, columns};
-  return {e.reshape(headsFirst(e, out), {batch, rows, e.mul(heads, width)}),
-          e.reshape(e.convert(scores, type), all), e.reshape(probabilities, all)};
+  return {e.reshape(headsFirst(e, out), {batch, rows, e.mul(heads, width)}), out,
+          e.reshape(products, all), e.reshape(e.convert(scores, type), all),
+          e.reshape(probabilities, all)};
 }
 
 Value addedMask(Emitter &e, const Value &mask, const Attention &a, double filter) {
   const Scalar one = e.index(1), &batch = a.q.dims[0], &columns = a.k.dims[2];
-  const ElementType type = bitsOf(a.q.type) < 32 ? ElementType::F32 : a.q.type;
+  const ElementType type = scoreType(a.q.type);
   const Scalar hidden = e.number(type, filter), seen = e.number(type, 0);
   if (mask.rank() == 2 || mask.rank() == 3) { // 0 hides
     Scalars dims{mask.dims[0], one, mask.rank() == 3 ? mask.dims[1] : one, mask.dims.back()};
@@ -181,6 +229,27 @@ Value rotated(Emitter &e, const Value &x, const Value &cos, const Value &sin, bo
   if (const Scalar rest = e.sub(x.dims.back(), turning); !rest.is(0))
     parts.push_back(e.sliceAxis(x, last, turning, rest));
   return e.withDims(e.concatenate(parts, last), x.dims);
+}
+
+Scalar lengthOf(const Value &x) { return x.dims[x.rank() == 4 ? 2 : 1]; }
+
+Value rotatedHeads(Emitter &e, const Value &x, int64_t heads, const Value &cos, const Value &sin,
+                   bool isInterleaved) {
+  const bool hasHeads = x.rank() == 4;
+  const Value y =
+      rotated(e, hasHeads ? headsFirst(e, x) : splitHeads(e, x, heads), cos, sin, isInterleaved);
+  return hasHeads ? headsFirst(e, y) : e.reshape(y, x.dims);
+}
+
+Value anglesAt(Emitter &e, const Value &table, const Scalar &batch, const Scalar &length,
+               const Position &position) {
+  if (table.rank() != 2)
+    invalid("cos_cache and sin_cache must have rank 2");
+  const Scalars dims{batch, length, e.index(1), table.dims[1]};
+  e.use(table);
+  return e.generate(table.type, dims, [&](const Scalars &at) {
+    return e.at(table, {position(at[0], at[1], at[3]), at[3]});
+  });
 }
 
 } // namespace plim::importers

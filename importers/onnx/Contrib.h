@@ -6,19 +6,9 @@
 
 #include "importers/onnx/Operator.h"
 
-#include <limits>
-
 namespace plim::importers {
 
-struct ContribOperator {
-  OperatorFunction function;
-  size_t inputs, mostInputs, mostOutputs;
-  std::string_view attributes; // their names, with ! behind those that must be there
-};
-
-using ContribTable = std::map<std::string_view, ContribOperator>;
-
-constexpr size_t anyNumber = std::numeric_limits<size_t>::max();
+using ContribTable = DescribedTable;
 
 // One for each file of operators/Contrib*.cpp, and for that of recurrent layers.
 const ContribTable &contribActivations();
@@ -50,11 +40,5 @@ Value resultOf(Operator &op, const char *name, int64_t opset, Values inputs);
 /// Refuses what only some inputs, or attributes other than 0, ask for.
 void refuseInput(const Operator &op, size_t input, const char *name);
 void refuseFlag(const Operator &op, const char *attribute);
-
-/// An attribute that counts something: from 1 to 2^31.
-int64_t countOf(const Operator &op, const char *attribute, int64_t otherwise = 0);
-
-/// An attribute that is 0 or 1.
-bool flag(const Operator &op, const char *attribute, bool otherwise);
 
 } // namespace plim::importers

@@ -28,6 +28,9 @@ std::string nodeTitle(const Node &node, int64_t opset) {
 OperatorFunction functionOf(const Node &node) {
   if (node.domain == "com.microsoft")
     return findContribOperator(node);
+  if (node.domain.empty())
+    if (const OperatorFunction newer = findNewerOperator(node))
+      return newer;
   const bool isOwn = node.domain.empty() || node.domain == "ai.onnx.preview.training";
   return isOwn ? findOperator(node.op) : nullptr;
 }

@@ -73,6 +73,40 @@ int64_t Operator::axisOf(int64_t axis, int64_t rank) {
   return axis < 0 ? axis + rank : axis;
 }
 
+OperatorFunction checkedFunction(const Node &node, const DescribedOperator &known) {
+  const size_t inputs = node.inputs.size();
+  if (inputs < known.inputs || inputs > known.mostInputs)
+    invalid("it has " + std::to_string(inputs) + " inputs, not " + std::to_string(known.inputs) +
+            (known.mostInputs == known.inputs ? ""
+             : known.mostInputs == anyNumber  ? " or more"
+                                              : " to " + std::to_string(known.mostInputs)));
+  if (node.outputs.size() > known.mostOutputs)
+    invalid("it has " + std::to_string(node.outputs.size()) + " outputs, not " +
+            std::to_string(known.mostOutputs));
+  size_t given = 0;
+  for (size_t at = 0; at < known.attributes.size();) {
+    const size_t end = std::min(known.attributes.find(' ', at), known.attributes.size());
+    std::string_view name = known.attributes.substr(at, end - at);
+    const bool isNeeded = name.ends_with('!');
+    if (isNeeded)
+      name.remove_suffix(1);
+    const bool isGiven = node.attributes.count(std::string(name)) != 0;
+    if (isNeeded && !isGiven)
+      invalid("the attribute '" + std::string(name) + "' is missing");
+    given += isGiven;
+    at = end + 1;
+  }
+  if (given == node.attributes.size())
+    return known.function;
+  for (const auto &[name, value] : node.attributes) {
+    const std::string all = " " + std::string(known.attributes) + " ";
+    if (all.find(" " + name + " ") == std::string::npos &&
+        all.find(" " + name + "! ") == std::string::npos)
+      invalid("it has no attribute '" + name + "'");
+  }
+  return known.function;
+}
+
 OperatorFunction findOperator(const std::string &name) {
   static const std::array<const OperatorTable *, 21> tables{
       &activations(), &arithmetic(),     &controlFlow(), &convolutions(), &indexing(),
@@ -84,6 +118,25 @@ OperatorFunction findOperator(const std::string &name) {
     if (auto found = table->find(name); found != table->end())
       return found->second;
   return nullptr;
+}
+
+OperatorFunction findNewerOperator(const Node &node) {
+  const auto found = attentions().find(node.op);
+  return found == attentions().end() ? nullptr : checkedFunction(node, found->second);
+}
+
+int64_t countOf(const Operator &op, const char *attribute, int64_t otherwise) {
+  const int64_t count = op.integer(attribute, otherwise);
+  if (count < 1 || count > int64_t(1) << 31)
+    invalid(std::string(attribute) + " is " + std::to_string(count));
+  return count;
+}
+
+bool flag(const Operator &op, const char *attribute, bool otherwise) {
+  const int64_t value = op.integer(attribute, otherwise);
+  if (value != 0 && value != 1)
+    invalid(std::string(attribute) + " is " + std::to_string(value) + ", neither 0 nor 1");
+  return value == 1;
 }
 
 } // namespace plim::importers

@@ -11,6 +11,7 @@
 #include "importers/onnx/Model.h"
 
 #include <initializer_list>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -70,6 +71,20 @@ private:
 using OperatorFunction = void (*)(Operator &);
 using OperatorTable = std::map<std::string_view, OperatorFunction>;
 
+/// An operator that libonnx does not know: what its nodes may have stands beside its function.
+struct DescribedOperator {
+  OperatorFunction function;
+  size_t inputs, mostInputs, mostOutputs;
+  std::string_view attributes; // their names, with ! behind those that must be there
+};
+
+using DescribedTable = std::map<std::string_view, DescribedOperator>;
+
+constexpr size_t anyNumber = std::numeric_limits<size_t>::max();
+
+/// Its function; refuses a node that has what it has not.
+OperatorFunction checkedFunction(const Node &node, const DescribedOperator &known);
+
 // One for each file of operators/. The names are those of ONNX's own domain.
 const OperatorTable &activations();
 const OperatorTable &arithmetic();
@@ -93,7 +108,18 @@ const OperatorTable &spatial();
 const OperatorTable &text();
 const OperatorTable &training();
 
+/// Of ONNX's own domain too, but newer than what libonnx knows.
+const DescribedTable &attentions();
+
 /// The function of an operator of ONNX's own domain, or none.
 OperatorFunction findOperator(const std::string &name);
+/// That of one that is newer, or none. Refuses a node that has what its operator has not.
+OperatorFunction findNewerOperator(const Node &node);
+
+/// An attribute that counts something: from 1 to 2^31.
+int64_t countOf(const Operator &op, const char *attribute, int64_t otherwise = 0);
+
+/// An attribute that is 0 or 1.
+bool flag(const Operator &op, const char *attribute, bool otherwise);
 
 } // namespace plim::importers

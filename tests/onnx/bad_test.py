@@ -230,6 +230,61 @@ class Wrong(unittest.TestCase):
                 wrong = node(operator, [each.replace("-", "") for each in inputs], ["y"], *attributes, domain="com.microsoft")
                 self.check(model(graph([wrong], given, [value("y", ["?"])]), 17, ["com.microsoft"]), "'n'", f"com.microsoft.{operator}", message)
 
+    def test_newer(self):
+        """Operators of ONNX's own domain that libonnx does not know."""
+        def i(name, number=1):
+            return attribute(name, i=number)
+        heads = i("q_num_heads", 2), i("kv_num_heads", 1)
+        cases = (
+            ("Attention", "qkk", [], "the attribute 'q_num_heads' is missing"),
+            ("Attention", "qkk", heads[:1], "the attribute 'kv_num_heads' is missing"),
+            ("Attention", "qk", heads, "it has 2 inputs, not 3 to 7"),
+            ("Attention", "qkk", [*heads, i("unidirectional")], "it has no attribute 'unidirectional'"),
+            ("Attention", "qkk", [*heads, i("scale")], "attribute 'scale' is of another type"),
+            ("Attention", "qkk", [*heads, attribute("scale", f=-1.0)], "scale is less than 0"),
+            ("Attention", "qkk", [*heads, i("is_causal", 2)], "is_causal is 2, neither 0 nor 1"),
+            ("Attention", "qkk", [*heads, i("qk_matmul_output_mode", 4)], "qk_matmul_output_mode is 4, none of 0 to 3"),
+            ("Attention", "qkk", [*heads, i("softmax_precision", 7)], "softmax_precision is 7, no type of floats"),
+            ("Attention", "qkk", [i("q_num_heads", 3), i("kv_num_heads", 1)], "4 elements are not 3 heads"),
+            ("Attention", "qkk", [i("q_num_heads"), i("kv_num_heads", 2)], "1 heads are not 2 groups of as many"),
+            ("Attention", "hhh", [i("q_num_heads", 3)], "stands where tensor<2x3x4x4xf32> is needed"),
+            ("Attention", "qkh", heads, "must all have rank 3, or all rank 4"),
+            ("Attention", "qqk", [i("q_num_heads"), i("kv_num_heads")], "stands where"),
+            ("Attention", "iii", heads, "with queries, keys or values of int64"),
+            ("Attention", "qkd", heads, "with queries, keys or values of double beside others"),
+            ("Attention", "qkkv", heads, "attn_mask of rank 1"),
+            ("Attention", "qkkl", heads, "attn_mask has more columns than there are keys"),
+            ("Attention", "qkkw", heads, "attn_mask fits no scores"),
+            ("Attention", "qkk-p", heads, "past_key and past_value come together"),
+            ("Attention", "qkk-qq", heads, "past_key of rank 3"),
+            ("Attention", "qkk-hh", heads, "cannot be joined along axis 2"),
+            ("Attention", "qkk---v", heads, "since opset 24"),
+            ("Attention24", "qkk-ppv", heads, "nonpad_kv_seqlen does not go with past_key"),
+            ("Attention24", "qkk---n", heads, "nonpad_kv_seqlen of rank 2"),
+            ("RotaryEmbedding", "qtt", [], "the attribute 'num_heads' is missing"),
+            ("RotaryEmbedding", "wtt", [], "an input of rank 2"),
+            ("RotaryEmbedding", "qtt", [i("num_heads", 3)], "4 elements are not 3 heads"),
+            ("RotaryEmbedding", "qtt", [i("num_heads", 2)], "the angles do not fit the input"),
+            ("RotaryEmbedding", "qttn", [i("num_heads")], "cos_cache and sin_cache must have rank 2"),
+            ("RotaryEmbedding", "qwwv", [i("num_heads")], "position_ids of rank 1"),
+            ("RotaryEmbedding", "qxx", [i("num_heads")], "without position_ids cos_cache and sin_cache must have rank 3"),
+            ("RotaryEmbedding", "qtt", [i("num_heads"), i("rotary_embedding_dim", 2)], "the angles do not fit the input"),
+            ("RotaryEmbedding", "qtt", [i("num_heads"), i("rotary_embedding_dim", -2)], "rotary_embedding_dim is -2"),
+            ("RotaryEmbedding", "quu", [i("num_heads")], "stands where tensor<2x3x2xf32> is needed"),
+            ("RotaryEmbedding", "qtt", [i("num_heads"), attribute("scale", f=1.0)], "it has no attribute 'scale'"),
+            ("Attention17", "qkk", heads, "this operator is there since opset 23"),
+            ("RotaryEmbedding17", "qtt", [i("num_heads")], "this operator is there since opset 23"))
+        letters = {"q": value("q", [2, 3, 4]), "k": value("k", [2, 5, 2]), "h": value("h", [2, 2, 4, 4]), "p": value("p", [2, 1, 4, 2]),
+                   "i": value("i", [2, 3, 4], INT64), "d": value("d", [2, 5, 2], 11), "v": value("v", [2], INT64), "n": value("n", [2, 3], INT64),
+                   "w": value("w", [2, 5]), "x": value("x", [9, 2]), "l": value("l", [3, 6]), "t": value("t", [2, 3, 2]), "u": value("u", [2, 4, 2])}
+        for operator, inputs, attributes, message in cases:
+            with self.subTest(operator=operator, message=message):
+                given = [letters[each] for each in sorted(set(inputs) - {"-"})]
+                name = operator.rstrip("0123456789")
+                opset = int(operator[len(name):] or 23)
+                wrong = node(name, [each.replace("-", "") for each in inputs], ["y", "", "", "z"] if "mode" in message else ["y"], *attributes)
+                self.check(model(graph([wrong], given, [value("y", ["?"])]), opset), "'n'", f" {name} of opset {opset}", message)
+
     def test_sequences(self):
         body = attribute("body", g=graph([node("Add", ["a", "b"], ["c"])], [value("a", [2, 3]), value("b", [2, 3])], [value("c", [2, 3])]))
         def made(count, name):

@@ -324,6 +324,124 @@ def m_rotary_embedding(random):
                                                         "num_heads": count}, names=names)
 
 
+# --- ONNX's own, since opset 23 ------------------------------------------------------------------------
+
+
+def seen(random, batch, count, rows, columns):
+    """An attn_mask, what it adds to scores, the names that its extents may have, and whether ONNX Runtime takes it."""
+    rank = int(random.integers(2, 5))
+    row_count = 1 if random.random() < 0.15 else rows
+    column_count = int(random.integers(0, columns + 1)) if random.random() < 0.15 else columns
+    shape = [int(random.choice([1, batch])), int(random.choice([1, count])), row_count, column_count][4 - rank:]
+    visible = random.random(shape) < (0.5 if flip(random) else 0.9)
+    kind = str(random.choice(["bool", "float", "float of -inf"]))
+    added = {"bool": np.zeros(shape, F), "float": normal(random, *shape), "float of -inf": np.where(visible, normal(random, *shape), -np.inf).astype(F)}[kind]
+    mask = visible if kind == "bool" else added
+    added = np.where(visible, added, -np.inf) if kind == "bool" else added
+    added = np.concatenate([added, np.full([*shape[:-1], columns - column_count], -np.inf)], -1)
+    own = [None] * (rank - 2) + ["s" if row_count == rows and rows > 1 else None, "t"]
+    names = own if flip(random) else [f"m{axis}" for axis in range(rank)]
+    return mask, added, names, row_count == rows and column_count == columns
+
+
+@case("Attention")
+def own_attention(random):
+    batch, groups, depth, width, rows, fresh = (int(random.integers(1, high)) for high in (4, 4, 9, 9, 9, 9))
+    count = groups * int(random.choice([1, 1, 2, 3]))
+    has_heads, is_causal, has_peer, opset = flip(random), flip(random), True, int(random.choice([23, 24]))
+    if flip(random):
+        fresh = rows
+    attributes = {} if has_heads and flip(random) else {"q_num_heads": count, "kv_num_heads": groups}
+    if is_causal or flip(random):
+        attributes["is_causal"] = is_causal
+    scale = depth ** -0.5
+    if flip(random):
+        scale = attributes["scale"] = float(F(random.random() + 0.1))
+    softcap = float(F(random.random() * 2 + 0.2)) if random.random() < 0.3 else 0.0
+    if softcap or flip(random):
+        attributes["softcap"] = softcap
+    if random.random() < 0.2:
+        attributes["softmax_precision"] = int(random.choice([1, 11]))
+    q, k, v = normal(random, batch, count, rows, depth), normal(random, batch, groups, fresh, depth), normal(random, batch, groups, fresh, width)
+    form = str(random.choice(["plain", "past", "lengths"]))
+    past, before, lengths = [None, None], np.zeros(batch, int), None
+    keys, values = k, v
+    if form == "past":
+        past = [normal(random, batch, groups, size, each) for size in [int(random.choice([0, 1, 2, 7]))] for each in (depth, width)]
+        keys, values = np.concatenate([past[0], k], 2), np.concatenate([past[1], v], 2)
+        before += past[0].shape[2]
+    columns = keys.shape[2]
+    if form == "lengths":
+        opset, lengths = 24, random.integers(0, fresh + 1, batch)
+        before = lengths - rows
+    mask, added, mask_names = None, np.zeros((1, 1)), [None]
+    if flip(random):
+        mask, added, mask_names, has_peer = seen(random, batch, count, rows, columns)
+    # Each score by itself.
+    wide = [np.repeat(each.astype(np.float64), count // groups, 1) for each in (keys, values)]
+    raw = scale * np.einsum("bnsh,bnth->bnst", q.astype(np.float64), wide[0])
+    capped = softcap * np.tanh(raw / softcap) if softcap else raw
+    scores = capped + added
+    for b in range(batch):
+        for t in range(columns):
+            for s in range(rows):
+                if (is_causal and t > before[b] + s) or (lengths is not None and t >= lengths[b]):
+                    scores[b, :, s, t] = -np.inf
+    most = scores.max(-1, keepdims=True)
+    powers = np.exp(scores - np.where(np.isinf(most), 0, most))
+    probabilities = powers / np.maximum(powers.sum(-1, keepdims=True), np.finfo(np.float64).tiny)
+    y = np.einsum("bnst,bnth->bnsh", probabilities, wide[1])
+    mode = int(random.integers(4)) if flip(random) else None
+    if mode or (mode == 0 and flip(random)):
+        attributes["qk_matmul_output_mode"] = mode
+    shown = None if mode is None else [raw, capped, scores, probabilities][mode].astype(F)
+    where = {}
+    if mode == 2:  # ONNX Runtime hides by the least number that is finite
+        has_peer = has_peer and flip(random)
+        where = {3: np.isfinite(shown)} if has_peer else {}
+    wants_present = form == "past" or flip(random)
+    if is_causal and rows == 1 and fresh > 1 and form == "past" and before[0]:  # of which ONNX Runtime's one row sees all
+        has_peer = False
+    flat = (lambda x: x) if has_heads else joined
+    names = {i: ["b", None, length, None] if has_heads else ["b", length, None] for i, length in enumerate("sll")}
+    if has_heads and flip(random):
+        names |= {i: ["b", heads_, length, None] for i, heads_, length in ((0, "n", "s"), (1, "g", "l"), (2, "g", "l"))}
+    names |= {3: mask_names, 4: ["b", None, "p", None], 5: ["b", None, "p", None], 6: ["b"]}
+    inputs = [*(np.ascontiguousarray(flat(x)) for x in (q, k, v)), mask, *past, lengths]
+    want = [np.ascontiguousarray(flat(y)).astype(F), *((keys, values) if wants_present else (None, None)), shown]
+    if random.random() < 0.1:
+        has_peer = False  # ONNX Runtime has no kernel of it, and an older body of the function
+        inputs, want = ([x.astype(np.float64) if x is not None and x.dtype == F else x for x in some] for some in (inputs, want))
+    return Case(inputs, want, attributes, names=names, where=where, has_peer=has_peer, has_halves=True, domain="", opset=opset, atol=1e-4, rtol=1e-4)
+
+
+@case("RotaryEmbedding")
+def own_rotary_embedding(random):
+    batch, length, count, half, most = (int(random.integers(1, high)) for high in (4, 8, 4, 6, 20))
+    is_interleaved, has_heads, has_ids = flip(random), flip(random), flip(random)
+    depth = 2 * half
+    attributes = {} if has_heads and flip(random) else {"num_heads": count}
+    if is_interleaved or flip(random):
+        attributes["interleaved"] = is_interleaved
+    if flip(random):
+        depth += int(random.integers(0, 7))
+        attributes["rotary_embedding_dim"] = 2 * half
+    most = max(most, length)  # ONNX Runtime needs as many rows
+    ids = random.integers(0, most, (batch, length)) if has_ids else None
+    theta = random.random((most, half) if has_ids else (batch, length, half)) * 6
+    angle = theta[ids] if has_ids else theta
+    x = normal(random, batch, length, count, depth)
+    pairs = x[..., :2 * half].reshape(batch, length, count, half, 2) if is_interleaved else x[..., :2 * half].reshape(batch, length, count, 2, half).swapaxes(-1, -2)
+    turned = (pairs[..., 0] + 1j * pairs[..., 1]) * np.exp(1j * angle)[:, :, None]
+    turned = np.stack([turned.real, turned.imag], -1 if is_interleaved else -2).reshape(batch, length, count, 2 * half)
+    y = np.concatenate([turned, x[..., 2 * half:]], -1).astype(F)
+    shown = (lambda x: np.ascontiguousarray(x.transpose(0, 2, 1, 3))) if has_heads else (lambda x: x.reshape(batch, length, -1))
+    table = ["m", None] if has_ids else ["b", "s", None]
+    names = {0: ["b", "n" if "num_heads" not in attributes else None, "s", None] if has_heads else ["b", "s", None], 1: table, 2: table, 3: ["b", "s"]}
+    return Case([shown(x), np.cos(theta).astype(F), np.sin(theta).astype(F), ids], [shown(y)], attributes, names=names, has_halves=True, domain="",
+                opset=int(random.choice([23, 24])))
+
+
 # --- Layers with states -------------------------------------------------------------------------------
 
 

@@ -4,22 +4,9 @@
 #include "importers/onnx/Products.h"
 #include "importers/onnx/Quantisation.h"
 
-#include <cmath>
-
 namespace plim::importers {
 
 namespace {
-
-/// 1 / sqrt(depth), if the attribute `scale` does not say another.
-Scalar scaleOf(Operator &op, const Value &q) {
-  Emitter &e = op.emit;
-  const ElementType type = bitsOf(q.type) < 32 ? ElementType::F32 : q.type;
-  if (const double scale = op.real("scale", 0); scale != 0)
-    return e.number(type, scale);
-  if (const Scalar &depth = q.dims[3]; depth.known)
-    return e.number(type, 1 / std::sqrt(static_cast<double>(*depth.known)));
-  return e.div(e.number(type, 1), e.math("sqrt", {e.convert(q.dims[3], type)}));
-}
 
 struct Masks {
   Value mask, bias; // or none
@@ -30,7 +17,8 @@ struct Masks {
 Attended attendMasked(Operator &op, Attention a, const Masks &masks) {
   Emitter &e = op.emit;
   const bool isCausal = flag(op, "unidirectional", false) && !a.q.dims[2].is(1);
-  const Scalar scale = scaleOf(op, a.q);
+  const double given = op.real("scale", 0);
+  const Scalar scale = scaleOf(e, a.q, given != 0 ? std::optional(given) : std::nullopt);
   if (masks.mask)
     a.beside.push_back(addedMask(e, masks.mask, a, op.real("mask_filter_value", -10000)));
   if (masks.bias) {
@@ -54,11 +42,6 @@ Attended attendMasked(Operator &op, Attention a, const Masks &masks) {
 Value withBias(Emitter &e, const Value &x, const Value &bias, const Scalar &from) {
   const Value part = e.sliceAxis(bias, 0, from, x.dims.back());
   return e.elementwise(x.type, {x, part}, [&](const Scalars &in) { return e.add(in[0], in[1]); });
-}
-
-/// Keys, or values, behind those that came before.
-Value behind(Emitter &e, const Value &past, const Value &fresh) {
-  return past ? e.concatenate({past, fresh}, 2) : fresh;
 }
 
 /// Attention of a product with queries, keys and values one beside the other, [B, S, widths]; `past` has keys and values.

@@ -4,26 +4,10 @@
 #include "importers/onnx/Normalisation.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace plim::importers {
 
 namespace {
-
-/// Of a token: its sequence, its place there, and which pair of elements turns.
-using Position = std::function<Scalar(const Scalar &, const Scalar &, const Scalar &)>;
-
-/// Rows of a table of angles for the positions of tokens, [B, S, 1, pairs].
-Value anglesAt(Emitter &e, const Value &table, const Scalar &batch, const Scalar &length,
-               const Position &position) {
-  if (table.rank() != 2)
-    invalid("cos_cache and sin_cache must have rank 2");
-  const Scalars dims{batch, length, e.index(1), table.dims[1]};
-  e.use(table);
-  return e.generate(table.type, dims, [&](const Scalars &at) {
-    return e.at(table, {position(at[0], at[1], at[3]), at[3]});
-  });
-}
 
 /// The input turned by the angles of positions, with its heads apart or not.
 void rotate(Operator &op, const Position &position) {
@@ -31,14 +15,9 @@ void rotate(Operator &op, const Position &position) {
   refuseFlag(op, "is_packed_batching");
   if (op.real("scale", 1) != 1)
     unsupported("with a scale of " + std::to_string(op.real("scale", 1)));
-  Value x = op.input(0);
-  const Value &cos = op.input(2), &sin = op.input(3);
-  const Scalars dims = x.dims;
-  const bool hasHeads = x.rank() == 4;
-  if (hasHeads) {
-    x = headsFirst(e, x);
-  } else {
-    int64_t heads = op.integer("num_heads", 0);
+  const Value &x = op.input(0), &cos = op.input(2), &sin = op.input(3);
+  int64_t heads = op.integer("num_heads", 0);
+  if (x.rank() == 3) {
     if (op.integer("rotary_embedding_dim", 0) == 0 || heads == 0) {
       if (!x.dims.back().known || !cos.dims.back().known || *cos.dims.back().known == 0)
         unsupported("with heads whose number is not known");
@@ -46,13 +25,11 @@ void rotate(Operator &op, const Position &position) {
     }
     if (heads < 1)
       invalid("the angles do not fit the input");
-    x = splitHeads(e, x, heads);
   }
   auto angles = [&](const Value &table) {
-    return anglesAt(e, table, x.dims[0], x.dims[1], position);
+    return anglesAt(e, table, x.dims[0], lengthOf(x), position);
   };
-  const Value y = rotated(e, x, angles(cos), angles(sin), flag(op, "interleaved", false));
-  op.set(0, hasHeads ? headsFirst(e, y) : e.reshape(y, dims));
+  op.set(0, rotatedHeads(e, x, heads, angles(cos), angles(sin), flag(op, "interleaved", false)));
 }
 
 /// By positions of all tokens, or from one on.
@@ -209,16 +186,13 @@ void groupQueryAttention(Operator &op) {
   e.use(ends);
   Attention a{
       headsFirst(e, q), e.sliceAxis(k, 2, zero, total), e.sliceAxis(v, 2, zero, total), {}, {}, {}};
-  const ElementType type = bitsOf(q.type) < 32 ? ElementType::F32 : q.type;
+  const ElementType type = scoreType(q.type);
   const double softcap = op.real("softcap", 0), given = op.real("scale", 0);
   const int64_t window = std::min(op.integer("local_window_size", -1), int64_t(1) << 31);
   const bool hasBias = op.has(10);
   if (!isCausal && window > 0)
     invalid("local_window_size does not go with causal = 0");
-  const Scalar scale = given != 0 ? e.number(type, given)
-                       : q.dims[3].known
-                           ? e.number(type, 1 / std::sqrt(static_cast<double>(*q.dims[3].known)))
-                           : e.div(e.number(type, 1), e.math("sqrt", {e.convert(q.dims[3], type)}));
+  const Scalar scale = scaleOf(e, q, given != 0 ? std::optional(given) : std::nullopt);
   if (hasBias)
     a.beside.push_back(op.input(10));
   if (op.has(11))
@@ -226,11 +200,7 @@ void groupQueryAttention(Operator &op) {
   else if (flag(op, "smooth_softmax", false))
     a.sink = e.splat({e.index(heads)}, e.number(q.type, 0));
   a.score = [&](const Scalars &in, const Place &at) {
-    Scalar score = e.mul(in[0], scale);
-    if (softcap > 0) {
-      const Scalar cap = e.number(type, softcap);
-      score = e.mul(cap, e.math("tanh", {e.div(score, cap)}));
-    }
+    Scalar score = softcapped(e, e.mul(in[0], scale), softcap);
     if (hasBias)
       score = e.add(score, e.convert(in[1], type));
     const Scalar end = e.convert(e.at(ends, {at.batch}), ElementType::Index);
