@@ -11,4 +11,10 @@ Value convolution(Operator &op, const Value &input, const Value &weights, Elemen
                   const Scalar &padding,
                   const std::function<Value(const Value &)> &prepare = nullptr);
 
+/// The extents of windows, by the weights [M, C, ...] and the attribute kernel_shape.
+Numbers kernelOf(Operator &op, const Value &weights);
+
+/// With an input that has a number for each channel, if that is there.
+Value withBias(Operator &op, const Value &sum, size_t input);
+
 } // namespace plim::importers

@@ -1,5 +1,6 @@
 #include "importers/onnx/Operator.h"
 
+#include <algorithm>
 #include <array>
 
 namespace plim::importers {
@@ -60,6 +61,11 @@ std::vector<std::string> Operator::texts(const std::string &name) const {
   const Attribute *found = find(name, Attribute::Kind::Strings);
   return found ? found->texts : std::vector<std::string>();
 }
+void Operator::onlyAttributes(std::initializer_list<std::string_view> names) const {
+  for (const auto &[name, attribute] : node.attributes)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      invalid("it has no attribute '" + name + "'");
+}
 const std::shared_ptr<const Graph> &Operator::graph(const std::string &name) const {
   const Attribute *found = find(name, Attribute::Kind::Graph);
   if (!found)
@@ -108,12 +114,12 @@ OperatorFunction checkedFunction(const Node &node, const DescribedOperator &know
 }
 
 OperatorFunction findOperator(const std::string &name) {
-  static const std::array<const OperatorTable *, 21> tables{
-      &activations(), &arithmetic(),     &controlFlow(), &convolutions(), &indexing(),
-      &logic(),       &normalisations(), &pooling(),     &products(),     &quantisation(),
-      &recurrent(),   &reductions(),     &resizing(),    &sequences(),    &shapes(),
-      &signals(),     &sorting(),        &sources(),     &spatial(),      &text(),
-      &training()};
+  static const std::array<const OperatorTable *, 22> tables{
+      &activations(),  &arithmetic(), &columns(),        &controlFlow(), &convolutions(),
+      &indexing(),     &logic(),      &normalisations(), &pooling(),     &products(),
+      &quantisation(), &recurrent(),  &reductions(),     &resizing(),    &sequences(),
+      &shapes(),       &signals(),    &sorting(),        &sources(),     &spatial(),
+      &text(),         &training()};
   for (const OperatorTable *table : tables)
     if (auto found = table->find(name); found != table->end())
       return found->second;

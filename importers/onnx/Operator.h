@@ -55,6 +55,8 @@ public:
   Numbers integers(const std::string &name, Numbers otherwise = {}) const;
   Reals reals(const std::string &name, Reals otherwise = {}) const;
   std::vector<std::string> texts(const std::string &name) const;
+  /// Refuses a node that has others: for operators that are newer than libonnx.
+  void onlyAttributes(std::initializer_list<std::string_view> names) const;
   const std::shared_ptr<const Graph> &graph(const std::string &name) const;
 
   /// From -rank..rank-1 to 0..rank-1; refuses others.
@@ -88,6 +90,7 @@ OperatorFunction checkedFunction(const Node &node, const DescribedOperator &know
 // One for each file of operators/. The names are those of ONNX's own domain.
 const OperatorTable &activations();
 const OperatorTable &arithmetic();
+const OperatorTable &columns();
 const OperatorTable &controlFlow();
 const OperatorTable &convolutions();
 const OperatorTable &indexing();

@@ -8,6 +8,7 @@ import argparse
 import ctypes
 import os
 import random
+import struct
 import subprocess
 import sys
 import tempfile
@@ -123,6 +124,54 @@ class Wrong(unittest.TestCase):
                 given = [image] + [each for key, each in others.items() if key in inputs]
                 wrong = node(operator, list(inputs), ["y"], attribute(name, s=b"colour"), *needed)
                 self.check(model(graph([wrong], given, [output]), 16), "'n'", operator, f"'{name}' is 'colour', none of '")
+
+    def test_newer(self):
+        """Operators that are newer than libonnx, which does not look at their nodes."""
+        def ints(name, *numbers):
+            return attribute(name, ints=list(numbers))
+        def i64(name, *numbers):
+            return tensor(name, [len(numbers)], INT64, raw=struct.pack(f"<{len(numbers)}q", *numbers))
+        shapes = {"x": [1, 4, 5, 5], "c": [1, 12, 9], "t": [1, 2, 3], "w": [2, 4, 3, 3], "v": [2, 3, 3, 3], "o": [1, 18, 3, 3],
+                  "e": [2, 4, "a", "b"], "l": [2, 4, 7, 3]}
+        constants = {"1": [-1], "2": [2, 2], "3": [4, 4], "4": [1, 2, 3, 4], "5": [5, 4], "6": [1, 4], "7": [0, 2], "8": [1, 2, 3],
+                     "9": [1, 2, 3, 4, 5]}
+        wrong = (
+            ("CenterCropPad", "x4", [attribute("colour", i=1)], "it has no attribute 'colour'"),
+            ("CenterCropPad", "x2", [], "shape has 2 numbers, not 4"),
+            ("CenterCropPad", "x2", [ints("axes", 1, -3)], "axis -3 is there twice"),
+            ("CenterCropPad", "x1", [ints("axes", 1)], "shape has a negative extent"),
+            ("CenterCropPad", "xn", [], "how many numbers there are must be known"),
+            ("Col2Im", "x32", [], "a tensor of rank 4 has no columns"),
+            ("Col2Im", "c3m", [], "block_shape must be known"),
+            ("Col2Im", "c31", [], "image_shape has 2 numbers, block_shape 1"),
+            ("Col2Im", "c52", [], "the columns do not fit image_shape"),
+            ("Col2Im", "c95", [], "image_shape has 5 numbers, block_shape 2"),
+            ("Col2Im", "c33", [], "the channels do not fit block_shape"),
+            ("Col2Im", "c62", [], "a window is larger than the padded image"),
+            ("Col2Im", "c37", [], "a window of 0 elements"),
+            ("Col2Im", "c32", [ints("strides", 1)], "strides has 1 numbers, not 2"),
+            ("AffineGrid", "t8", [], "but of images with two or three dimensions"),
+            ("AffineGrid", "t9", [], "theta does not fit the size"),
+            ("AffineGrid", "x4", [], "theta has rank 4, not 3"),
+            ("DeformConv", "cwo", [], "but of images with two dimensions"),
+            ("DeformConv", "xw", [], "input 2 is missing"),
+            ("DeformConv", "xwx", [], "the shape of the offsets does not fit"),
+            ("DeformConv", "xwo-x", [], "the shape of the mask does not fit"),
+            ("DeformConv", "xvo", [], "the shape of the weights does not fit"),
+            ("DeformConv", "xeo", [], "the extents of the weights must be known"),
+            ("DeformConv", "xlo", [], "a window is larger than the padded tensor"),
+            ("DeformConv", "xwo", [attribute("group", i=3)], "the channels do not fit the groups"),
+            ("DeformConv", "xwo", [attribute("offset_group", i=0)], "group and offset_group must be at least 1"),
+            ("DeformConv", "xwo", [attribute("offset_group", i=2)], "the shape of the offsets does not fit"),
+            ("DeformConv", "xwo", [attribute("auto_pad", s=b"VALID")], "it has no attribute 'auto_pad'"))
+        for operator, inputs, attributes, message in wrong:
+            with self.subTest(operator=operator, message=message):
+                given = [value(key, shapes[key]) for key in sorted(set(inputs)) if key in shapes]
+                given += [value(key, dims, INT64) for key, dims in (("m", [2]), ("n", ["n"])) if key in inputs]
+                known = [i64(key, *constants[key]) for key in sorted(set(inputs)) if key in constants]
+                names = ["" if key == "-" else key for key in inputs]
+                self.check(model(graph([node(operator, names, ["y"], *attributes)], given, [value("y", ["?"] * 4)], known), 20),
+                           f"'n', {operator} of opset 20: ", message)
 
     def test_contrib(self):
         """What ONNX Runtime's operators must not have, or must not ask for."""

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""ONNX Runtime's operators, random cases beside NumPy, and beside ONNX Runtime where its library is (onnxruntime.py).
+"""ONNX Runtime's operators and the newer ones of ONNX, random cases beside NumPy, and beside ONNX Runtime where its library is (onnxruntime.py).
 
     contrib_test.py [--count N] [--seed N] [--operator NAME ...]
 
@@ -19,6 +19,7 @@ import contrib_attention  # noqa: E402, F401
 import contrib_dense  # noqa: E402, F401
 import contrib_products  # noqa: E402, F401
 import contrib_quantised  # noqa: E402, F401
+import newer_cases  # noqa: E402, F401
 import onnxruntime  # noqa: E402
 from contrib_cases import CASES  # noqa: E402
 from models import attribute, graph, model, node, tensor, value  # noqa: E402

@@ -6,8 +6,6 @@
 
 namespace plim::importers {
 
-namespace {
-
 Value withBias(Operator &op, const Value &sum, size_t input) {
   if (!op.has(input))
     return sum;
@@ -35,6 +33,8 @@ Numbers kernelOf(Operator &op, const Value &weights) {
     invalid("kernel_shape does not fit the rank of the weights");
   return kernel;
 }
+
+namespace {
 
 /// A convolution's transpose. Along a dimension with a stride S the outputs S apart from each other are a convolution of
 /// stride 1 with every S-th weight, backwards: so all are one convolution with S times the filters, whose

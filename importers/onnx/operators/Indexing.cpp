@@ -402,6 +402,40 @@ void trilu(Operator &op) {
   }));
 }
 
+/// What lies in the middle of both, with zeros around it.
+void centerCropPad(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0);
+  op.onlyAttributes({"axes"});
+  const Scalars wanted = e.elements(op.input(1));
+  Numbers axes = op.integers("axes");
+  if (!op.hasAttribute("axes"))
+    for (int64_t i = 0; i < x.rank(); ++i)
+      axes.push_back(i);
+  if (wanted.size() != axes.size())
+    invalid("shape has " + std::to_string(wanted.size()) + " numbers, not " +
+            std::to_string(axes.size()));
+  const Scalar zero = e.index(0), two = e.index(2);
+  Scalars dims = x.dims, offsets(x.dims.size(), zero), kept = dims, low = offsets, high = offsets;
+  std::vector<bool> isNamed(x.dims.size());
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const auto i = static_cast<size_t>(Operator::axisOf(axes[k], x.rank()));
+    if (isNamed[i])
+      invalid("axis " + std::to_string(axes[k]) + " is there twice");
+    isNamed[i] = true;
+    e.require(e.compare(Compare::GreaterEqual, wanted[k], zero), "shape has a negative extent");
+    dims[i] = wanted[k];
+    // Of an odd number the smaller half goes, or comes, in front.
+    offsets[i] = e.div(e.max(zero, e.sub(x.dims[i], dims[i])), two);
+    low[i] = e.div(e.max(zero, e.sub(dims[i], x.dims[i])), two);
+    kept[i] = e.min(x.dims[i], dims[i]);
+    high[i] = e.sub(e.sub(dims[i], kept[i]), low[i]);
+  }
+  const Value part =
+      sameExtents(kept, x.dims) ? x : e.slice(x, offsets, kept, Scalars(x.dims.size(), e.index(1)));
+  op.set(0, e.withDims(e.pad(part, low, high, e.number(x.type, 0)), dims));
+}
+
 } // namespace
 
 const OperatorTable &indexing() {
@@ -414,6 +448,7 @@ const OperatorTable &indexing() {
                                    {"ScatterND", scatterND},
                                    {"OneHot", oneHot},
                                    {"Pad", pad},
+                                   {"CenterCropPad", centerCropPad},
                                    {"ReverseSequence", reverseSequence},
                                    {"Trilu", trilu}};
   return table;

@@ -209,10 +209,61 @@ void roiAlign(Operator &op) {
   }));
 }
 
+/// Where the elements of an image lie by a matrix of each batch: for GridSample.
+void affineGrid(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &theta = op.input(0);
+  op.onlyAttributes({"align_corners"});
+  const bool alignCorners = op.integer("align_corners", 0) != 0;
+  const Scalars size = e.elements(op.input(1));
+  if (size.size() != 4 && size.size() != 5)
+    unsupported("but of images with two or three dimensions");
+  const size_t n = size.size() - 2;
+  const auto rows = static_cast<int64_t>(n);
+  if (theta.rank() != 3)
+    invalid("theta has rank " + std::to_string(theta.rank()) + ", not 3");
+  const char *unfit = "theta does not fit the size";
+  e.require(e.compare(Compare::Equal, theta.dims[0], size[0]), unfit);
+  e.require(e.compare(Compare::Equal, theta.dims[1], e.index(rows)), unfit);
+  e.require(e.compare(Compare::Equal, theta.dims[2], e.index(rows + 1)), unfit);
+  // From -1 to 1 along each dimension, once for all of the others.
+  const ElementType wide = ElementType::F64;
+  const ElementType sums = theta.type == wide ? wide : ElementType::F32;
+  Values places;
+  Scalars dims{theta.dims[0]};
+  for (size_t i = 0; i < n; ++i) {
+    const Scalar &extent = size[i + 2], one = e.number(wide, 1), two = e.number(wide, 2);
+    e.require(e.compare(Compare::GreaterEqual, extent, e.index(0)), "size has a negative extent");
+    dims.push_back(extent);
+    places.push_back(e.generate(sums, {extent}, [&](const Scalars &position) {
+      const Scalar x = e.mul(e.convert(position[0], wide), two), all = e.convert(extent, wide);
+      if (!alignCorners)
+        return e.convert(e.sub(e.div(e.add(x, one), all), one), sums);
+      const Scalar single = e.compare(Compare::Equal, extent, e.index(1)); // is in the middle
+      const Scalar steps = e.select(single, one, e.sub(all, one));
+      return e.convert(e.select(single, e.number(wide, 0), e.sub(e.div(x, steps), one)), sums);
+    }));
+    e.use(places.back());
+  }
+  dims.push_back(e.index(rows));
+  e.use(theta);
+  op.set(0, e.generate(theta.type, dims, [&](const Scalars &position) {
+    auto factor = [&](int64_t column) {
+      return e.convert(e.at(theta, {position[0], position.back(), e.index(column)}), sums);
+    };
+    Scalar sum = factor(rows);
+    for (size_t i = 0; i < n; ++i) // the last dimension is x, the first number of a place
+      sum = e.add(sum, e.mul(factor(rows - 1 - static_cast<int64_t>(i)),
+                             e.at(places[i], {position[i + 1]})));
+    return e.convert(sum, theta.type);
+  }));
+}
+
 } // namespace
 
 const OperatorTable &spatial() {
-  static const OperatorTable table{{"GridSample", gridSample}, {"RoiAlign", roiAlign}};
+  static const OperatorTable table{
+      {"AffineGrid", affineGrid}, {"GridSample", gridSample}, {"RoiAlign", roiAlign}};
   return table;
 }
 
