@@ -131,7 +131,7 @@ class Wrong(unittest.TestCase):
             return attribute(name, ints=list(numbers))
         def i64(name, *numbers):
             return tensor(name, [len(numbers)], INT64, raw=struct.pack(f"<{len(numbers)}q", *numbers))
-        shapes = {"x": [1, 4, 5, 5], "c": [1, 12, 9], "t": [1, 2, 3], "w": [2, 4, 3, 3], "v": [2, 3, 3, 3], "o": [1, 18, 3, 3],
+        shapes = {"x": [1, 4, 5, 5], "z": [1, 4, 5, 5, 5], "g": [1, 2, 2, 2, 3], "d": ["a", "b"], "r": [1, 5], "c": [1, 12, 9], "t": [1, 2, 3], "w": [2, 4, 3, 3], "v": [2, 3, 3, 3], "o": [1, 18, 3, 3],
                   "e": [2, 4, "a", "b"], "l": [2, 4, 7, 3]}
         constants = {"1": [-1], "2": [2, 2], "3": [4, 4], "4": [1, 2, 3, 4], "5": [5, 4], "6": [1, 4], "7": [0, 2], "8": [1, 2, 3],
                      "9": [1, 2, 3, 4, 5]}
@@ -163,7 +163,18 @@ class Wrong(unittest.TestCase):
             ("DeformConv", "xwo", [attribute("group", i=3)], "the channels do not fit the groups"),
             ("DeformConv", "xwo", [attribute("offset_group", i=0)], "group and offset_group must be at least 1"),
             ("DeformConv", "xwo", [attribute("offset_group", i=2)], "the shape of the offsets does not fit"),
-            ("DeformConv", "xwo", [attribute("auto_pad", s=b"VALID")], "it has no attribute 'auto_pad'"))
+            ("DeformConv", "xwo", [attribute("auto_pad", s=b"VALID")], "it has no attribute 'auto_pad'"),
+            ("GridSample", "zg", [attribute("mode", s=b"cubic")], "cubic but of images with two dimensions"),
+            ("GridSample", "zx", [], "the grid has rank 4, not 5"),
+            ("GridSample", "cc", [], "but of images with two or three dimensions"),
+            ("Resize", "d--3", [attribute("mode", s=b"linear"), attribute("antialias", i=1)], "with antialias by a scale that is not known"),
+            ("Resize", "x--4", [attribute("keep_aspect_ratio_policy", s=b"colour")], "'keep_aspect_ratio_policy' is 'colour', none of '"),
+            ("QuantizeLinear", "cg", [attribute("block_size", i=2)], "a scale or zero point does not fit the blocks"),
+            ("QuantizeLinear", "cc", [attribute("block_size", i=2)], "a scale or zero point does not fit the blocks"),
+            ("QuantizeLinear", "cc", [attribute("output_dtype", i=17)], "to type 17"),
+            ("MaxRoiPool", "xr", [ints("pooled_shape", 2)], "pooled_shape must be two extents"),
+            ("MaxRoiPool", "xt", [ints("pooled_shape", 2, 2)], "the image must have rank 4, and the regions rank 2"),
+            ("MaxRoiPool", "xd", [ints("pooled_shape", 2, 2), attribute("spatial_scale", i=1)], "attribute 'spatial_scale' is of another type"))
         for operator, inputs, attributes, message in wrong:
             with self.subTest(operator=operator, message=message):
                 given = [value(key, shapes[key]) for key in sorted(set(inputs)) if key in shapes]

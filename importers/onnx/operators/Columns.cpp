@@ -1,4 +1,5 @@
-// Windows of images as columns, and back. Each stands on https://onnx.ai/onnx/operators/onnx__NAME.html.
+// Windows of images as columns, and back.
+// Each stands on https://onnx.ai/onnx/operators/onnx__NAME.html.
 #include "importers/onnx/Convolution.h"
 #include "importers/onnx/Products.h"
 

@@ -320,24 +320,29 @@ void pad(Operator &op) {
   Scalar with = e.number(x.type, op.opset < 11 ? op.real("value", 0) : 0);
   if (op.opset >= 11 && op.has(2))
     with = e.only(op.input(2));
-  Numbers axes;
-  if (op.has(3)) {
-    const auto known = e.known(op.input(3));
-    if (!known)
-      unsupported("the axes must be known");
-    for (int64_t axis : *known)
-      axes.push_back(Operator::axisOf(axis, x.rank()));
-  } else {
+  Scalars axes;
+  if (op.has(3))
+    axes = e.elements(op.input(3));
+  else
     for (size_t i = 0; i < rank; ++i)
-      axes.push_back(static_cast<int64_t>(i));
-  }
+      axes.push_back(e.index(static_cast<int64_t>(i)));
   if (pads.size() != 2 * axes.size())
     invalid("pads has " + std::to_string(pads.size()) + " numbers, not " +
             std::to_string(2 * axes.size()));
   Scalars low(rank, e.index(0)), high(rank, e.index(0)), dims;
   for (size_t k = 0; k < axes.size(); ++k) {
-    low[static_cast<size_t>(axes[k])] = pads[k];
-    high[static_cast<size_t>(axes[k])] = pads[k + axes.size()];
+    if (axes[k].known) {
+      const auto i = static_cast<size_t>(Operator::axisOf(*axes[k].known, x.rank()));
+      low[i] = pads[k];
+      high[i] = pads[k + axes.size()];
+      continue;
+    }
+    const Scalar axis = fromFront(e, axes[k], e.index(x.rank()));
+    for (size_t i = 0; i < rank; ++i) {
+      const Scalar isIt = e.compare(Compare::Equal, axis, e.index(static_cast<int64_t>(i)));
+      low[i] = e.select(isIt, pads[k], low[i]);
+      high[i] = e.select(isIt, pads[k + axes.size()], high[i]);
+    }
   }
   bool known = true, negative = false;
   for (size_t i = 0; i < rank; ++i) {

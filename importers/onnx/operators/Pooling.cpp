@@ -250,6 +250,19 @@ void lpPool(Operator &op) {
   }));
 }
 
+void globalLpPool(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0);
+  const auto exponent = static_cast<double>(op.integer("p", 2));
+  const Scalar p = e.number(x.type, exponent), inverse = e.number(x.type, 1 / exponent);
+  const Value sum = e.reduce(x, spatialAxes(x), true, e.number(x.type, 0),
+                             [&](const Scalar &so, const Scalar &element) {
+                               return e.add(so, e.math("powf", {e.abs(element), p}));
+                             });
+  op.set(0, e.elementwise(x.type, {sum},
+                          [&](const Scalars &in) { return e.math("powf", {in[0], inverse}); }));
+}
+
 void globalMaxPool(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
@@ -310,6 +323,7 @@ const OperatorTable &pooling() {
   static const OperatorTable table{{"MaxPool", maxPool},
                                    {"AveragePool", averagePool},
                                    {"LpPool", lpPool},
+                                   {"GlobalLpPool", globalLpPool},
                                    {"GlobalMaxPool", globalMaxPool},
                                    {"GlobalAveragePool", globalAveragePool},
                                    {"MaxUnpool", maxUnpool}};

@@ -10,6 +10,7 @@ namespace plim::importers {
 namespace {
 
 constexpr ElementType wide = ElementType::F64; // of coordinates
+constexpr int64_t mostReach = 64;              // of a filter
 constexpr int64_t mostKnown = 1 << 16;         // elements whose coordinates are computed now
 
 /// How one dimension is resized.
@@ -25,6 +26,7 @@ struct Resize {
   std::string mode, coordinates, nearest;
   double cubic = -0.75;
   bool excludeOutside = false;
+  bool antialias = false;
   std::vector<Dimension> dims;
 };
 
@@ -91,6 +93,42 @@ Scalars cubicWeights(Emitter &e, double a, const Scalar &ratio) {
   return {far(e.add(ratio, one)), near(ratio), near(rest), far(e.add(rest, one))};
 }
 
+/// How many neighbours count in front of the left one of an element, and behind the right one: more
+/// if the filter is stretched over what an element of a smaller result covers.
+int64_t reachOf(const Resize &r, const Dimension &d) {
+  const int64_t own = r.mode == "cubic" ? 1 : 0;
+  if (!r.antialias)
+    return own;
+  const double scale = std::min(1.0, *d.scale.real);
+  return -static_cast<int64_t>(std::floor(static_cast<double>(-own - 1) / scale)) - 1;
+}
+
+/// Weights of the neighbours, from the first one that counts on.
+Scalars stretchedWeights(Emitter &e, const Resize &r, const Dimension &d, const Scalar &ratio) {
+  auto number = [&](double value) { return e.number(wide, value); };
+  const Scalar scale = number(std::min(1.0, *d.scale.real)), one = number(1);
+  const int64_t reach = reachOf(r, d);
+  Scalars weights;
+  for (int64_t i = -reach; i <= reach + 1; ++i) {
+    // By comparisons, which are done now where the numbers are known.
+    const Scalar off = e.mul(e.sub(number(static_cast<double>(i)), ratio), scale);
+    const Scalar t = e.select(e.compare(Compare::Less, off, number(0)), e.sub(number(0), off), off);
+    if (r.mode == "linear") {
+      weights.push_back(e.select(e.compare(Compare::Less, t, one), e.sub(one, t), number(0)));
+      continue;
+    }
+    const double a = r.cubic;
+    const Scalar near =
+        e.add(e.mul(e.mul(e.sub(e.mul(number(a + 2), t), number(a + 3)), t), t), one);
+    const Scalar far =
+        e.sub(e.mul(e.add(e.mul(e.sub(e.mul(number(a), t), number(5 * a)), t), number(8 * a)), t),
+              number(4 * a));
+    weights.push_back(e.select(e.compare(Compare::LessEqual, t, one), near,
+                               e.select(e.compare(Compare::Less, t, number(2)), far, number(0))));
+  }
+  return weights;
+}
+
 Taps tapsOf(Emitter &e, const Resize &r, const Dimension &d, const Scalar &position) {
   const Scalar last = e.sub(d.in, e.index(1)), zero = e.index(0);
   auto clamped = [&](const Scalar &at) { return e.max(zero, e.min(last, at)); };
@@ -111,17 +149,22 @@ Taps tapsOf(Emitter &e, const Resize &r, const Dimension &d, const Scalar &posit
   const Scalar floor = e.math("floor", {x}), ratio = e.sub(x, floor);
   const Scalar left = e.convert(floor, ElementType::Index);
   Scalars weights, places;
-  if (r.mode == "linear") {
+  if (r.antialias)
+    weights = stretchedWeights(e, r, d, ratio);
+  else if (r.mode == "linear")
     weights = {e.sub(e.number(wide, 1), ratio), ratio};
-    places = {left, e.add(left, e.index(1))};
-  } else {
+  else
     weights = cubicWeights(e, r.cubic, ratio);
-    for (int64_t i = -1; i < 3; ++i)
-      places.push_back(e.add(left, e.index(i)));
-  }
-  if (r.excludeOutside) {
+  const int64_t reach = reachOf(r, d);
+  for (int64_t i = -reach; i <= reach + 1; ++i)
+    places.push_back(e.add(left, e.index(i)));
+  if (r.excludeOutside || r.antialias) {
     Scalar sum = e.number(wide, 0);
     for (size_t i = 0; i < places.size(); ++i) {
+      if (!r.excludeOutside) {
+        sum = e.add(sum, weights[i]);
+        continue;
+      }
       const Scalar inside = e.both(e.compare(Compare::GreaterEqual, places[i], zero),
                                    e.compare(Compare::LessEqual, places[i], last));
       weights[i] = e.select(inside, weights[i], e.number(wide, 0));
@@ -173,7 +216,12 @@ std::optional<Tables> knownTables(Emitter &e, const std::vector<Taps> &all, size
 
 /// Weights are of `type`, F32 or F64.
 Tables tablesOf(Emitter &e, const Resize &r, const Dimension &d, ElementType type) {
-  const size_t taps = r.mode == "nearest" ? 1 : r.mode == "linear" ? 2 : 4;
+  if (r.antialias && !d.scale.real)
+    unsupported("with antialias by a scale that is not known");
+  const int64_t reach = r.mode == "nearest" ? 0 : reachOf(r, d);
+  if (reach > mostReach)
+    unsupported("with antialias by a scale of " + std::to_string(*d.scale.real));
+  const size_t taps = r.mode == "nearest" ? 1 : static_cast<size_t>(2 * reach + 2);
   const bool isKnown = d.out.known && d.in.known && d.scale.real && d.start.real && d.end.real;
   if (isKnown && *d.out.known <= mostKnown) {
     std::vector<Taps> all;
@@ -312,6 +360,24 @@ Value resized(Operator &op, const Value &x, const Resize &r) {
   return extrapolated(e, out, r, e.number(x.type, op.real("extrapolation_value", 0)));
 }
 
+/// Sizes that one scale for all of them gives: the smallest that any needs, or the greatest.
+void keepAspectRatio(Emitter &e, Resize &r, const Numbers &axes, bool smallest) {
+  std::optional<Scalar> scale;
+  for (int64_t axis : axes) {
+    const Scalar &own = r.dims[static_cast<size_t>(axis)].scale;
+    scale = !scale ? own
+                   : e.select(e.compare(smallest ? Compare::Less : Compare::Greater, own, *scale),
+                              own, *scale);
+  }
+  for (int64_t axis : axes) {
+    Dimension &d = r.dims[static_cast<size_t>(axis)];
+    d.scale = *scale;
+    const Scalar size = e.add(e.mul(*scale, e.convert(d.in, wide)), e.number(wide, 0.5));
+    d.out = e.convert(e.math("floor", {size}), ElementType::Index);
+    d.stays = scale->real && *scale->real == 1 && r.coordinates != "tf_crop_and_resize";
+  }
+}
+
 /// Extents and scales of the dimensions that `axes` names; all others stay.
 void setDimensions(Operator &op, Resize &r, const Value &x, const Scalars &scales,
                    const Scalars &sizes) {
@@ -338,6 +404,13 @@ void setDimensions(Operator &op, Resize &r, const Value &x, const Scalars &scale
     }
     d.stays = sameExtent(d.in, d.out) && r.coordinates != "tf_crop_and_resize";
   }
+  const std::string policy =
+      op.choice("keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"});
+  if (policy == "stretch" || sizes.empty())
+    return;
+  for (int64_t &axis : axes)
+    axis = Operator::axisOf(axis, x.rank());
+  keepAspectRatio(e, r, axes, policy == "not_larger");
 }
 
 /// Known scales as numbers: extents become known too.
@@ -387,17 +460,13 @@ void resize(Operator &op) {
                                 {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
   r.cubic = op.real("cubic_coeff_a", -0.75);
   r.excludeOutside = op.integer("exclude_outside", 0) != 0;
-  if (op.integer("antialias", 0) != 0)
-    unsupported("with antialias");
+  r.antialias = op.integer("antialias", 0) != 0 && r.mode != "nearest";
   const size_t scalesInput = first ? 1 : 2;
   auto isThere = [&](size_t i) {
     return op.has(i) && !(op.input(i).rank() == 1 && op.input(i).dims[0].is(0));
   };
   if (!first && isThere(3)) {
     Scalars sizes = e.elements(op.input(3));
-    const std::string policy = op.text("keep_aspect_ratio_policy", "stretch");
-    if (policy != "stretch")
-      unsupported("keep_aspect_ratio_policy '" + policy + "'");
     setDimensions(op, r, x, {}, sizes);
   } else if (isThere(scalesInput)) {
     const Value &scales = op.input(scalesInput);
@@ -417,11 +486,17 @@ void resize(Operator &op) {
     else
       for (const Scalar &number : e.elements(op.input(1)))
         roi.push_back(e.convert(number, wide));
-    if (roi.size() != 2 * r.dims.size())
-      unsupported("a roi of " + std::to_string(roi.size()) + " numbers");
-    for (size_t i = 0; i < r.dims.size(); ++i) {
-      r.dims[i].start = roi[i];
-      r.dims[i].end = roi[i + r.dims.size()];
+    Numbers axes = op.integers("axes");
+    if (axes.empty())
+      for (int64_t i = 0; i < x.rank(); ++i)
+        axes.push_back(i);
+    if (roi.size() != 2 * axes.size())
+      invalid("roi has " + std::to_string(roi.size()) + " numbers, not " +
+              std::to_string(2 * axes.size()));
+    for (size_t k = 0; k < axes.size(); ++k) {
+      Dimension &d = r.dims[static_cast<size_t>(Operator::axisOf(axes[k], x.rank()))];
+      d.start = roi[k];
+      d.end = roi[k + axes.size()];
     }
   }
   op.set(0, resized(op, x, r));

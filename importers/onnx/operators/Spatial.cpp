@@ -48,17 +48,23 @@ struct Sampler {
   }
 
   /// An element of whole coordinates; zero outside with the padding "zeros".
-  Scalar element(const Scalars &front, const Scalar &y, const Scalar &xx) {
-    const Scalar row = place(y, x.dims[2]), column = place(xx, x.dims[3]);
+  Scalar element(const Scalars &front, const Scalars &at) {
+    Scalars places;
     Scalar inside = e.truth(true);
-    for (const auto &[p, extent] : {std::pair(row, x.dims[2]), std::pair(column, x.dims[3])})
-      inside = e.both(inside, e.both(e.compare(Compare::GreaterEqual, p, e.number(p.type, 0)),
-                                     e.compare(Compare::Less, p, e.convert(extent, p.type))));
+    for (size_t i = 0; i < at.size(); ++i) {
+      const Scalar p = place(at[i], x.dims[i + 2]);
+      inside =
+          e.both(inside, e.both(e.compare(Compare::GreaterEqual, p, e.number(p.type, 0)),
+                                e.compare(Compare::Less, p, e.convert(x.dims[i + 2], p.type))));
+      places.push_back(p);
+    }
     return e.branch(
         inside,
         [&]() -> Scalars {
-          return {e.at(x, {front[0], front[1], e.convert(row, ElementType::Index),
-                           e.convert(column, ElementType::Index)})};
+          Scalars from{front[0], front[1]};
+          for (const Scalar &p : places)
+            from.push_back(e.convert(p, ElementType::Index));
+          return {e.at(x, from)};
         },
         [&]() -> Scalars { return {e.number(x.type, 0)}; })[0];
   }
@@ -82,51 +88,67 @@ Scalars cubicWeights(Emitter &e, const Scalar &t) {
 void gridSample(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0), &grid = op.input(1);
-  if (x.rank() != 4 || grid.rank() != 4)
-    unsupported("but of images with two dimensions");
+  const size_t n = x.dims.size() < 2 ? 0 : x.dims.size() - 2;
+  if (n != 2 && n != 3)
+    unsupported("but of images with two or three dimensions");
+  if (grid.rank() != x.rank())
+    invalid("the grid has rank " + std::to_string(grid.rank()) + ", not " +
+            std::to_string(x.rank()));
   std::string mode = op.choice("mode", {"bilinear", "linear", "nearest", "bicubic", "cubic"});
   if (mode == "linear")
     mode = "bilinear";
   if (mode == "cubic")
     mode = "bicubic";
+  if (mode == "bicubic" && n != 2)
+    unsupported("cubic but of images with two dimensions");
   Sampler sampler{op, e, x, op.choice("padding_mode", {"zeros", "border", "reflection"}),
                   op.integer("align_corners", 0) != 0};
   e.use(x);
   e.use(grid);
-  op.set(0, e.generate(
-                x.type, {x.dims[0], x.dims[1], grid.dims[1], grid.dims[2]},
-                [&](const Scalars &position) {
-                  auto coordinate = [&](int64_t k, const Scalar &extent) {
-                    const Scalar raw =
-                        e.at(grid, {position[0], position[2], position[3], e.index(k)});
-                    return pixel(e, e.convert(raw, x.type), extent, sampler.alignCorners);
-                  };
-                  const Scalar column = coordinate(0, x.dims[3]), row = coordinate(1, x.dims[2]);
-                  const Scalar one = e.number(x.type, 1);
-                  if (mode == "nearest")
-                    return sampler.element(position, e.math("roundeven", {row}),
-                                           e.math("roundeven", {column}));
-                  Scalar top = row, left = column;
-                  if (mode == "bilinear") { // brought inside as a whole, before it is taken apart
-                    top = sampler.place(row, x.dims[2]);
-                    left = sampler.place(column, x.dims[3]);
-                  }
-                  const Scalar y = e.math("floor", {top}), xx = e.math("floor", {left});
-                  const Scalar fy = e.sub(top, y), fx = e.sub(left, xx);
-                  const bool cubic = mode == "bicubic";
-                  const Scalars rows = cubic ? cubicWeights(e, fy) : Scalars{e.sub(one, fy), fy};
-                  const Scalars columns = cubic ? cubicWeights(e, fx) : Scalars{e.sub(one, fx), fx};
-                  Scalar sum = e.number(x.type, 0);
-                  for (size_t i = 0; i < rows.size(); ++i)
-                    for (size_t j = 0; j < columns.size(); ++j) {
-                      const double shift = cubic ? -1 : 0;
-                      const Scalar here = sampler.element(
-                          position, e.add(y, e.number(x.type, shift + static_cast<double>(i))),
-                          e.add(xx, e.number(x.type, shift + static_cast<double>(j))));
-                      sum = e.add(sum, e.mul(here, e.mul(rows[i], columns[j])));
-                    }
-                  return sum;
-                }));
+  Scalars dims{x.dims[0], x.dims[1]};
+  dims.insert(dims.end(), grid.dims.begin() + 1, grid.dims.end() - 1);
+  op.set(0, e.generate(x.type, dims, [&](const Scalars &position) {
+    const bool cubic = mode == "bicubic";
+    Scalars first;                // the neighbour before it
+    std::vector<Scalars> weights; // of the neighbours along each dimension
+    // The grid has the last dimension first.
+    for (size_t k = 0; k < n; ++k) {
+      const Scalar &extent = x.dims[n + 1 - k];
+      Scalars from = position;
+      from.erase(from.begin() + 1);
+      from.push_back(e.index(static_cast<int64_t>(k)));
+      Scalar p = pixel(e, e.convert(e.at(grid, from), x.type), extent, sampler.alignCorners);
+      if (mode == "bilinear") // brought inside as a whole, before it is taken apart
+        p = sampler.place(p, extent);
+      const Scalar low = e.math(mode == "nearest" ? "roundeven" : "floor", {p});
+      first.insert(first.begin(), low);
+      if (mode == "nearest")
+        continue;
+      const Scalar rest = e.sub(p, low), one = e.number(x.type, 1);
+      weights.insert(weights.begin(),
+                     cubic ? cubicWeights(e, rest) : Scalars{e.sub(one, rest), rest});
+    }
+    if (mode == "nearest")
+      return sampler.element(position, first);
+    const size_t taps = cubic ? 4 : 2;
+    size_t all = 1;
+    for (size_t i = 0; i < n; ++i)
+      all *= taps;
+    Scalar sum = e.number(x.type, 0);
+    for (size_t neighbour = 0; neighbour < all; ++neighbour) {
+      Scalars at(n);
+      std::optional<Scalar> weight;
+      size_t rest = all;
+      for (size_t i = 0; i < n; ++i) {
+        rest /= taps;
+        const size_t tap = neighbour / rest % taps;
+        at[i] = e.add(first[i], e.number(x.type, static_cast<double>(tap) - (cubic ? 1 : 0)));
+        weight = weight ? e.mul(*weight, weights[i][tap]) : weights[i][tap];
+      }
+      sum = e.add(sum, e.mul(sampler.element(position, at), *weight));
+    }
+    return sum;
+  }));
 }
 
 void roiAlign(Operator &op) {
@@ -209,6 +231,56 @@ void roiAlign(Operator &op) {
   }));
 }
 
+/// The greatest element in each part of a region, whose corners are whole elements.
+void maxRoiPool(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0), &rois = op.input(1);
+  const ElementType t = x.type;
+  const Numbers pooled = op.integers("pooled_shape");
+  if (pooled.size() != 2 || pooled[0] < 1 || pooled[1] < 1)
+    invalid("pooled_shape must be two extents");
+  if (x.rank() != 4 || rois.rank() != 2)
+    invalid("the image must have rank 4, and the regions rank 2");
+  e.require(e.compare(Compare::Equal, rois.dims[1], e.index(5)), "a region must have 5 numbers");
+  const Scalar scale = e.number(t, op.real("spatial_scale", 1)), zero = e.index(0),
+               one = e.index(1);
+  e.use(x);
+  e.use(rois);
+  op.set(0,
+         e.generate(
+             t, {rois.dims[0], x.dims[1], e.index(pooled[0]), e.index(pooled[1])},
+             [&](const Scalars &position) {
+               auto number = [&](int64_t k) { return e.at(rois, {position[0], e.index(k)}); };
+               auto corner = [&](int64_t k) {
+                 return e.convert(e.math("round", {e.mul(number(k), scale)}), ElementType::Index);
+               };
+               Scalars lower, upper;
+               for (size_t i = 0; i < 2; ++i) {
+                 const auto k = static_cast<int64_t>(i); // the region has x first
+                 const Scalar first = corner(2 - k), last = corner(4 - k);
+                 const Scalar size = e.max(one, e.add(e.sub(last, first), one));
+                 const Scalar part =
+                     e.div(e.convert(size, t), e.number(t, static_cast<double>(pooled[i])));
+                 auto border = [&](const char *rounding, const Scalar &at) {
+                   const Scalar way = e.math(rounding, {e.mul(e.convert(at, t), part)});
+                   const Scalar place = e.add(e.convert(way, ElementType::Index), first);
+                   return e.max(zero, e.min(x.dims[i + 2], place));
+                 };
+                 lower.push_back(border("floor", position[i + 2]));
+                 upper.push_back(border("ceil", e.add(position[i + 2], one)));
+               }
+               const Scalar batch = e.convert(number(0), ElementType::Index);
+               const Scalar most =
+                   e.loops(lower, upper, {e.lowest(t)},
+                           [&](const Scalars &at, const Scalars &so) -> Scalars {
+                             return {e.max(so[0], e.at(x, {batch, position[1], at[0], at[1]}))};
+                           })[0];
+               const Scalar isEmpty = e.either(e.compare(Compare::LessEqual, upper[0], lower[0]),
+                                               e.compare(Compare::LessEqual, upper[1], lower[1]));
+               return e.select(isEmpty, e.number(t, 0), most);
+             }));
+}
+
 /// Where the elements of an image lie by a matrix of each batch: for GridSample.
 void affineGrid(Operator &op) {
   Emitter &e = op.emit;
@@ -262,8 +334,10 @@ void affineGrid(Operator &op) {
 } // namespace
 
 const OperatorTable &spatial() {
-  static const OperatorTable table{
-      {"AffineGrid", affineGrid}, {"GridSample", gridSample}, {"RoiAlign", roiAlign}};
+  static const OperatorTable table{{"AffineGrid", affineGrid},
+                                   {"GridSample", gridSample},
+                                   {"MaxRoiPool", maxRoiPool},
+                                   {"RoiAlign", roiAlign}};
   return table;
 }
 
