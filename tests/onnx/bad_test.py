@@ -169,9 +169,9 @@ class Wrong(unittest.TestCase):
             ("GridSample", "cc", [], "but of images with two or three dimensions"),
             ("Resize", "d--3", [attribute("mode", s=b"linear"), attribute("antialias", i=1)], "with antialias by a scale that is not known"),
             ("Resize", "x--4", [attribute("keep_aspect_ratio_policy", s=b"colour")], "'keep_aspect_ratio_policy' is 'colour', none of '"),
-            ("QuantizeLinear", "cg", [attribute("block_size", i=2)], "a scale or zero point does not fit the blocks"),
-            ("QuantizeLinear", "cc", [attribute("block_size", i=2)], "a scale or zero point does not fit the blocks"),
-            ("QuantizeLinear", "cc", [attribute("output_dtype", i=17)], "to type 17"),
+            ("QuantizeLinear", "cg", [attribute("block_size", i=2)], "a scale or zero point"),
+            ("QuantizeLinear", "cc", [attribute("block_size", i=2)], "a scale or zero point"),
+            ("QuantizeLinear", "cc", [attribute("output_dtype", i=17)], "output_dtype has elements of type 17"),
             ("MaxRoiPool", "xr", [ints("pooled_shape", 2)], "pooled_shape must be two extents"),
             ("MaxRoiPool", "xt", [ints("pooled_shape", 2, 2)], "the image must have rank 4, and the regions rank 2"),
             ("MaxRoiPool", "xd", [ints("pooled_shape", 2, 2), attribute("spatial_scale", i=1)], "attribute 'spatial_scale' is of another type"))
