@@ -184,7 +184,8 @@ bool readerFollows(OpOperand *operand) {
   auto reader = dyn_cast<linalg::GenericOp>(operand->getOwner());
   auto expanded = operand->get().getDefiningOp<tensor::ExpandShapeOp>();
   if (!reader || !expanded || !expanded.getSrc().getDefiningOp<linalg::LinalgOp>() ||
-      reader->hasAttr(deviceAttr) || llvm::any_of(reader.getDpsInits(), constrainedAllocation))
+      reader->hasAttr(deviceAttr) || llvm::any_of(reader.getDpsInits(), constrainedAllocation) ||
+      !mayCollapseLoops(reader))
     return false;
   return llvm::none_of(reader.getDpsInputOperands(), [&](OpOperand *other) {
     auto producer = other->get().getDefiningOp<linalg::LinalgOp>();

@@ -56,7 +56,7 @@ bool keepsDimensions(OpOperand *operand) {
   auto op = dyn_cast<linalg::GenericOp>(operand->getOwner());
   auto reshape = operand->get().getDefiningOp<tensor::ExpandShapeOp>();
   return op && reshape && mayChange(op) && op.getNumReductionLoops() == 0 &&
-         addsUnitDimensions(reshape) && reshape.getSrc().getDefiningOp<linalg::LinalgOp>() &&
+         mayCollapseLoops(op) && addsUnitDimensions(reshape) && reshape.getSrc().getDefiningOp<linalg::LinalgOp>() &&
          // Those of a product stay as they are.
          llvm::none_of(op.getDpsInputs(),
                        [](Value input) { return isProduct(input.getDefiningOp()); });

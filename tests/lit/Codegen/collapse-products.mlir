@@ -214,3 +214,34 @@ func.func @left_behind(%image: tensor<3x1x4xf32>, %filter: tensor<3x3x1x1xf32>, 
   } -> tensor<1x1x1xf32>
   return %r : tensor<1x1x1xf32>
 }
+
+// -----
+
+// A reader that knows an extent which the product does not keeps its loops: what is joined would have a known extent here and an unknown one there.
+// CHECK-LABEL: func.func @mixed(
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]
+//       CHECK:   %[[P:.*]] = tensor.expand_shape %{{.*}} : tensor<?x8xf32> into tensor<?x4x8xf32>
+//       CHECK:   %[[R:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel"]} ins(%[[P]], %{{.*}} : tensor<?x4x8xf32>, tensor<2x4x8xf32>)
+//       CHECK:   return %[[R]]
+func.func @mixed(%x: tensor<?x4x16xf32>, %w: tensor<16x8xf32>, %b: tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %n = tensor.dim %x, %c0 : tensor<?x4x16xf32>
+  %e = tensor.empty(%n) : tensor<?x4x8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x4x8xf32>) -> tensor<?x4x8xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(i, j, n, k) -> (i, j, k)>, affine_map<(i, j, n, k) -> (k, n)>, affine_map<(i, j, n, k) -> (i, j, n)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<?x4x16xf32>, tensor<16x8xf32>) outs(%f : tensor<?x4x8xf32>) {
+  ^bb0(%a: f32, %c: f32, %o: f32):
+    %ac = arith.mulf %a, %c : f32
+    %s = arith.addf %o, %ac : f32
+    linalg.yield %s : f32
+  } -> tensor<?x4x8xf32>
+  %room = tensor.empty() : tensor<2x4x8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j, n) -> (i, j, n)>, affine_map<(i, j, n) -> (i, j, n)>, affine_map<(i, j, n) -> (i, j, n)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%p, %b : tensor<?x4x8xf32>, tensor<2x4x8xf32>) outs(%room : tensor<2x4x8xf32>) {
+  ^bb0(%a: f32, %c: f32, %o: f32):
+    %s = arith.addf %a, %c : f32
+    linalg.yield %s : f32
+  } -> tensor<2x4x8xf32>
+  return %r : tensor<2x4x8xf32>
+}

@@ -151,3 +151,33 @@ func.func @beside_a_product(%x: tensor<8x64xf32>, %a: tensor<1x16xf32>, %b: tens
   } -> tensor<1x8xf32>
   return %y : tensor<1x8xf32>
 }
+
+// -----
+
+// The same of an elementwise op whose operands know different extents: it keeps the dimension of one element.
+// CHECK-LABEL: func.func @mixed(
+//       CHECK:   %[[E:.*]] = tensor.expand_shape
+//       CHECK:   %[[C:.*]] = tensor.cast %[[E]] : tensor<?x4x1xf32> to tensor<2x4x1xf32>
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel"]} ins(%[[C]], %{{.*}} : tensor<2x4x1xf32>, tensor<2x4x1xf32>)
+func.func @mixed(%x: tensor<?x4x8xf32>, %b: tensor<2x4x1xf32>) -> tensor<2x4x1xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %n = tensor.dim %x, %c0 : tensor<?x4x8xf32>
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x : tensor<?x4x8xf32>) outs(%f : tensor<?x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<?x4xf32>
+  %kept = tensor.expand_shape %sum [[0], [1, 2]] output_shape [%n, 4, 1] : tensor<?x4xf32> into tensor<?x4x1xf32>
+  %room = tensor.empty() : tensor<2x4x1xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%kept, %b : tensor<?x4x1xf32>, tensor<2x4x1xf32>) outs(%room : tensor<2x4x1xf32>) {
+  ^bb0(%a: f32, %c: f32, %o: f32):
+    %s = arith.addf %a, %c : f32
+    linalg.yield %s : f32
+  } -> tensor<2x4x1xf32>
+  return %r : tensor<2x4x1xf32>
+}
