@@ -39,7 +39,7 @@ enum class CodeKind {
   Dispatch, // optimised hard, vectorised
   Kernel,   // the same for loops that are as their author wrote them
   Once,     // prepares constants: run at the link and never again
-  Host,     // orchestration: compiled fast
+  Host,     // orchestration, compiled fast, and sequential loops over elements, vectorised
   Plain,    // the oracle: no optimisation that could hide a fault
   /// All of a module that is exported: optimised for speed, or for size where the device has little
   /// memory.

@@ -15,7 +15,8 @@ bool isVectorized(const llvm::Module &module);
 llvm::ModulePassManager makeShortPipeline();
 
 /// For host code, which stores what dispatches are called with, thousands of times to one place on the stack: the same without
-/// InstCombine, which goes over all uses of that place whenever one of them changes, and without what is for loops.
+/// InstCombine, which goes over all uses of that place whenever one of them changes. Passes for loops, LLVM's vectoriser among
+/// them, run only in functions with an innermost loop that loads, stores and calls nothing: a sequential loop over tensors.
 llvm::ModulePassManager makeHostPipeline();
 
 } // namespace plim::jit
