@@ -9,6 +9,8 @@
 #pragma clang diagnostic pop
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace plim::importers {
 
@@ -17,6 +19,24 @@ namespace {
 const onnx::OpSchema *schemaOf(const Node &node, int64_t opset) {
   return onnx::OpSchemaRegistry::Schema(
       node.op, static_cast<int>(std::clamp<int64_t>(opset, 1, newestKnownOpset())), node.domain);
+}
+
+/// Is it an attribute that ONNX gave an operator after what libonnx knows, and that is read here, or
+/// says something of types that are refused?
+bool isNewer(const std::string &op, const std::string &attribute) {
+  static const std::map<std::string, std::set<std::string>> newer{
+      {"AveragePool", {"dilations"}},
+      {"Cast", {"round_mode", "saturate"}},
+      {"CastLike", {"round_mode", "saturate"}},
+      {"DequantizeLinear", {"block_size", "output_dtype"}},
+      {"LpPool", {"ceil_mode", "dilations"}},
+      {"QuantizeLinear", {"block_size", "output_dtype", "precision", "saturate"}},
+      {"Resize", {"antialias", "axes", "keep_aspect_ratio_policy"}},
+      {"Split", {"num_outputs"}}};
+  if (attribute == "noop_with_empty_axes")
+    return op.starts_with("Reduce");
+  const auto found = newer.find(op);
+  return found != newer.end() && found->second.count(attribute) != 0;
 }
 
 } // namespace
@@ -29,9 +49,15 @@ int64_t newestKnownOpset() {
 
 void checkNode(const Node &node, int64_t opset) {
   const onnx::OpSchema *schema = schemaOf(node, opset);
-  // Newer definitions than libonnx has may allow more.
-  if (!schema || (node.domain.empty() && opset > newestKnownOpset()))
+  if (!schema)
     return;
+  // Newer definitions than libonnx has may allow more, of which attributes must not go unseen.
+  if (node.domain.empty() && opset > newestKnownOpset()) {
+    for (const auto &[name, attribute] : node.attributes)
+      if (!schema->attributes().count(name) && !isNewer(node.op, name))
+        invalid("it has no attribute '" + name + "' that is known");
+    return;
+  }
   onnx::NodeProto proto;
   writeNode(node, proto);
   try {

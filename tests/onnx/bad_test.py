@@ -172,6 +172,8 @@ class Wrong(unittest.TestCase):
             ("QuantizeLinear", "cg", [attribute("block_size", i=2)], "a scale or zero point"),
             ("QuantizeLinear", "cc", [attribute("block_size", i=2)], "a scale or zero point"),
             ("QuantizeLinear", "cc", [attribute("output_dtype", i=17)], "output_dtype has elements of type 17"),
+            ("Relu", "x", [attribute("alpha", i=1)], "it has no attribute 'alpha' that is known"),
+            ("QuantizeLinear", "cc", [attribute("blocks", i=2)], "it has no attribute 'blocks' that is known"),
             ("MaxRoiPool", "xr", [ints("pooled_shape", 2)], "pooled_shape must be two extents"),
             ("MaxRoiPool", "xt", [ints("pooled_shape", 2, 2)], "the image must have rank 4, and the regions rank 2"),
             ("MaxRoiPool", "xd", [ints("pooled_shape", 2, 2), attribute("spatial_scale", i=1)], "attribute 'spatial_scale' is of another type"))
