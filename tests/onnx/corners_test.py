@@ -99,6 +99,21 @@ class Corners(unittest.TestCase):
         for is_open in (False, True):
             self.same(one(operator, *arrays, is_open=is_open, **options), want)
 
+    def test_reductions_along_no_axis(self):
+        """What is done with each element and each sum is done, and nothing is summed."""
+        x = np.float32([[0.5, -2], [3, -0.25]])
+        for operator, wanted in (("ReduceSum", x), ("ReduceMean", x), ("ReduceMax", x), ("ReduceProd", x), ("ReduceL1", abs(x)), ("ReduceL2", abs(x)),
+                                 ("ReduceSumSquare", x * x), ("ReduceLogSum", np.log(abs(x))), ("ReduceLogSumExp", x)):
+            given = abs(x) if operator == "ReduceLogSum" else x
+            for axes in ([], [np.empty(0, np.int64)]):
+                for keeps in (0, 1):
+                    got = one(operator, given, constants=axes, attributes=[attribute("noop_with_empty_axes", i=1), attribute("keepdims", i=keeps)], opset=18)
+                    np.testing.assert_allclose(got, wanted, rtol=1e-6, err_msg=f"{operator} {axes} {keeps}")
+        for operator in ("ReduceProd", "ReduceSum"):  # of extents
+            main = load([node("Shape", ["x"], ["s"]), node(operator, ["s"], ["y"], attribute("noop_with_empty_axes", i=1), attribute("keepdims", i=0))],
+                        [("x", ("a", 3), np.float32)], [("y", 1, np.int64)], opset=18)
+            np.testing.assert_array_equal(main(np.zeros((2, 3), np.float32)), [2, 3])
+
     def test_numbers_of_few_bits(self):
         """Quantised by blocks along an axis, whole ones or not, to 8 bits and to less; constants of less are several in a byte."""
         random = np.random.default_rng(7)

@@ -86,8 +86,11 @@ void reduceWith(Operator &op, const Recipe &recipe) {
   for (int64_t &axis : axes)
     axis = Operator::axisOf(axis, x.rank());
   if (axes.empty()) {
+    // Nothing is reduced; what is done with each element, and with a sum, is done all the same.
     if (op.integer("noop_with_empty_axes", 0) != 0)
-      return op.set(0, x);
+      return op.set(0, e.elementwise(x.type, {x}, [&](const Scalars &in) {
+        return recipe.end(e, recipe.each(e, in[0]), e.index(1));
+      }));
     axes.resize(x.dims.size());
     std::iota(axes.begin(), axes.end(), 0);
   }
@@ -120,7 +123,8 @@ void reduceProd(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
   const bool toScalar = op.integer("keepdims", 1) == 0;
-  if (x.elements && x.rank() == 1 && x.type == ElementType::I64) {
+  const bool mayKeepAll = op.integer("noop_with_empty_axes", 0) != 0;
+  if (x.elements && x.rank() == 1 && x.type == ElementType::I64 && !mayKeepAll) {
     Scalar product = e.index(1);
     for (const Scalar &element : *x.elements)
       product = e.mul(product, element);
