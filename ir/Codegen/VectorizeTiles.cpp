@@ -168,17 +168,24 @@ struct VectorizeTiles : plim::ir::impl::PlimVectorizeTilesBase<VectorizeTiles> {
   static void takeSteps(IRRewriter &rewriter, vector::TransferReadOp read, const Host &host) {
     auto slice = read.getBase().getDefiningOp<tensor::ExtractSliceOp>();
     const Value mask = read.getMask();
-    if (!slice ||
-        (mask &&
-         (read.getVectorType().getRank() != 1 || !mask.getDefiningOp<vector::CreateMaskOp>())) ||
-        read.hasOutOfBoundsDim() || !read.getPermutationMap().isMinorIdentity())
+    // What is read, which may be the same for each row of the tile.
+    const VectorType whole = read.getVectorType();
+    const AffineMap map = read.getPermutationMap();
+    unsigned repeated = 0;
+    while (repeated < map.getNumResults() && isa<AffineConstantExpr>(map.getResult(repeated)))
+      ++repeated;
+    if (!slice || repeated == map.getNumResults() ||
+        (mask && (whole.getRank() != 1 || !mask.getDefiningOp<vector::CreateMaskOp>())) ||
+        read.hasOutOfBoundsDim() ||
+        !map.getMinorSubMap(map.getNumResults() - repeated).isMinorIdentity())
       return;
     const int64_t step = stepOfRows(read).value_or(1);
     if (step <= 1 || step > mostStep)
       return;
     rewriter.setInsertionPoint(read);
     const Location at = read.getLoc();
-    const VectorType type = read.getVectorType();
+    const VectorType type =
+        VectorType::get(whole.getShape().drop_front(repeated), whole.getElementType());
     const ArrayRef<int64_t> rows = type.getShape().drop_back();
     const llvm::SmallBitVector dropped = slice.getDroppedDims();
     const int64_t rowDimensions = slice.getType().getRank() - type.getRank();
@@ -213,6 +220,8 @@ struct VectorizeTiles : plim::ir::impl::PlimVectorizeTilesBase<VectorizeTiles> {
       all = rows.empty() ? elements
                          : vector::InsertOp::create(rewriter, at, elements, all, row).getResult();
     }
+    if (repeated > 0)
+      all = vector::BroadcastOp::create(rewriter, at, whole, all);
     rewriter.replaceOp(read, all);
   }
 

@@ -73,3 +73,43 @@ func.func @main(%x: tensor<14x3x{(columns - 1) * step + 1}xf32>, %y: tensor<3x{c
     numbers = np.random.default_rng(6)
     x, y, sums = (numbers.integers(-4, 5, shape).astype(np.float32) for shape in ((14, 3, (columns - 1) * step + 1), (3, columns), (14, columns)))
     np.testing.assert_array_equal(module.main(x, y, sums), sums + np.maximum(x[:, :, ::step], y[None]).sum(1))
+
+
+@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("is_open", [False, True])
+def test_rows_that_read_the_same(host, is_open):
+    """A convolution of few filters, which read the same elements of an image of a few channels: of known extents, or of any."""
+    numbers = np.random.default_rng(6)
+    engines = [pl.Engine(threads=1, target=host), pl.Engine(threads=2, target=host), pl.Engine(threads=1, target=host, checked=True)]
+    for filters, channels, step in ((8, 3, 2), (4, 1, 3), (5, 2, 4), (1, 3, 2), (16, 3, 2)):
+        image_type, result_type = (f"tensor<1x{n}x{'?x?' if is_open else extents}xf32>" for n, extents in
+                                   ((channels, f"9x{32 * step + 3}"), (filters, f"{(9 - 3) // step + 1}x33")))
+        source = f"""
+#image = affine_map<(b, f, y, x, c, j, k) -> (b, c, y * {step} + j, x * {step} + k)>
+#filter = affine_map<(b, f, y, x, c, j, k) -> (f, c, j, k)>
+#result = affine_map<(b, f, y, x, c, j, k) -> (b, f, y, x)>
+func.func @main(%image: {image_type}, %filter: tensor<{filters}x{channels}x3x3xf32>, %sums: {result_type}) -> {result_type} {{
+  %r = linalg.generic {{indexing_maps = [#image, #filter, #result],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}}
+      ins(%image, %filter : {image_type}, tensor<{filters}x{channels}x3x3xf32>) outs(%sums : {result_type}) {{
+  ^bb0(%a: f32, %b: f32, %so: f32):
+    %ab = arith.mulf %a, %b : f32
+    %next = arith.addf %so, %ab : f32
+    linalg.yield %next : f32
+  }} -> {result_type}
+  return %r : {result_type}
+}}"""
+        modules = [engine.loads(source) for engine in engines]
+        for width in (33,) if not is_open else (1, 5, 16, 31, 32, 33, 64, 70):
+            height = (9 - 3) // step + 1
+            image = numbers.integers(-4, 5, (1, channels, (height - 1) * step + 3, (width - 1) * step + 3)).astype(np.float32)
+            if not is_open:
+                image = numbers.integers(-4, 5, (1, channels, 9, 32 * step + 3)).astype(np.float32)
+            weights = numbers.integers(-4, 5, (filters, channels, 3, 3)).astype(np.float32)
+            sums = numbers.integers(-4, 5, (1, filters, height, width)).astype(np.float32)
+            want = sums.copy()
+            for j, k in np.ndindex(3, 3):
+                part = image[0, :, j:j + (height - 1) * step + 1:step, k:k + (width - 1) * step + 1:step]
+                want[0] += np.einsum("cyx,fc->fyx", part, weights[:, :, j, k])
+            for module in modules:
+                np.testing.assert_array_equal(module.main(image, weights, sums), want, err_msg=f"{filters} {channels} {step} {width}")
