@@ -118,8 +118,8 @@ class ProductOfBytes final : public QuantizedProduct {
 public:
   ProductOfBytes(linalg::LinalgOp op, const Product &product, QuantizedWeights weights,
                  int64_t width, const ScaledWeight &scaled, unsigned groupBits, int64_t block)
-      : QuantizedProduct(op, product, weights, width), scaled(scaled), groupBits(groupBits),
-        block(block) {
+      : QuantizedProduct(op, product, std::move(weights), width), scaled(scaled),
+        groupBits(groupBits), block(block) {
     // Blocks with a scale are loops of the product as they are, or in shorter ones.
     sums = depth.size() > 1 && extentOf(depth.back()) > block ? 2 : 1;
   }

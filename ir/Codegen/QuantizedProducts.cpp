@@ -72,7 +72,7 @@ class ProductOfFloats final : public QuantizedProduct {
 public:
   ProductOfFloats(linalg::LinalgOp op, const Product &product, QuantizedWeights weights,
                   int64_t width, const StoredWeight &stored)
-      : QuantizedProduct(op, product, weights, width), stored(stored) {}
+      : QuantizedProduct(op, product, std::move(weights), width), stored(stored) {}
 
 private:
   void readRows(OpBuilder &builder) override {
@@ -172,8 +172,8 @@ std::unique_ptr<QuantizedProduct> plim::ir::productOfFloats(linalg::LinalgOp op,
 
 QuantizedProduct::QuantizedProduct(linalg::LinalgOp op, const Product &product,
                                    QuantizedWeights weights, int64_t width)
-    : op(op), product(product), weights(weights), source(weights.op),
-      column(weights.dimensions[0][0]), depth(weights.dimensions[1]), width(width),
+    : op(op), product(product), weights(std::move(weights)), source(this->weights.op),
+      column(this->weights.dimensions[0][0]), depth(this->weights.dimensions[1]), width(width),
       panels(unsigned(product.rowLoops.size())), sums(unsigned(depth.size())) {
   for (auto [position, loop] : llvm::enumerate(product.rowLoops))
     rowPlaces[loop] = unsigned(position);
