@@ -55,8 +55,8 @@ bool addsUnitDimensions(tensor::ExpandShapeOp reshape) {
 bool keepsDimensions(OpOperand *operand) {
   auto op = dyn_cast<linalg::GenericOp>(operand->getOwner());
   auto reshape = operand->get().getDefiningOp<tensor::ExpandShapeOp>();
-  return op && reshape && mayChange(op) && op.getNumReductionLoops() == 0 &&
-         mayCollapseLoops(op) && addsUnitDimensions(reshape) && reshape.getSrc().getDefiningOp<linalg::LinalgOp>() &&
+  return op && reshape && mayChange(op) && op.getNumReductionLoops() == 0 && mayCollapseLoops(op) &&
+         addsUnitDimensions(reshape) && reshape.getSrc().getDefiningOp<linalg::LinalgOp>() &&
          // Those of a product stay as they are.
          llvm::none_of(op.getDpsInputs(),
                        [](Value input) { return isProduct(input.getDefiningOp()); });
