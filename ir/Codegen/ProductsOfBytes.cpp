@@ -198,20 +198,17 @@ private:
 
   void readWeights(OpBuilder &builder) override {
     const Location loc = op.getLoc();
-    OpOperand &given = source->getOpOperand(weights.narrow);
-    auto [numbers, indices] =
-        arrange(builder, given.get(), *loopsOf(source.getMatchingIndexingMap(&given)));
+    auto [numbers, indices] = arrangeNumbers(builder, scaled.number);
     const auto inner = unsigned(indices.size()) - 2; // in front of the columns
     Value words = wordsOf(
         builder, loc, numbers, inner, inWord(), {},
         [&](OpBuilder &inside, Location at, ValueRange in) {
           Value word;
           for (auto [position, given] : llvm::enumerate(in)) {
-            Value rest = given;
-            if (!rest.getType().isInteger(32))
-              rest = scaled.least < 0
-                         ? arith::ExtSIOp::create(inside, at, inside.getI32Type(), rest).getResult()
-                         : arith::ExtUIOp::create(inside, at, inside.getI32Type(), rest);
+            Value rest =
+                scaled.least < 0
+                    ? arith::ExtSIOp::create(inside, at, inside.getI32Type(), given).getResult()
+                    : arith::ExtUIOp::create(inside, at, inside.getI32Type(), given);
             if (scaled.least != 0)
               rest = arith::SubIOp::create(inside, at, rest, integer(inside, at, scaled.least));
             const auto group = int64_t(position) / inGroup(), place = int64_t(position) % inGroup();

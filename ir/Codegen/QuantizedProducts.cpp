@@ -25,38 +25,6 @@ bool hasExtent(linalg::LinalgOp op, OpOperand &operand, unsigned loop) {
          !type.isDynamicDim(llvm::find(*loops, loop) - loops->begin());
 }
 
-/// A number of the body of an op that makes weights, for each of them, as a byte. The dimensions
-/// are its loops.
-Value bytesOf(OpBuilder &builder, linalg::LinalgOp op, Value value) {
-  const SetVector<Operation *> needed = opsFor(op, value);
-  SmallVector<Value> inputs, elements;
-  SmallVector<AffineMap> maps;
-  for (OpOperand *input : op.getDpsInputOperands()) {
-    Value element = op.getMatchingBlockArgument(input);
-    if (element != value && !isUsedBy(element, needed))
-      continue;
-    elements.push_back(element);
-    inputs.push_back(input->get());
-    maps.push_back(op.getMatchingIndexingMap(input));
-  }
-  maps.push_back(builder.getMultiDimIdentityMap(op.getNumLoops()));
-  Value empty =
-      tensor::EmptyOp::create(builder, op.getLoc(), op.getStaticLoopRanges(), builder.getI8Type());
-  return linalg::GenericOp::create(
-             builder, op.getLoc(), empty.getType(), inputs, empty, maps, op.getIteratorTypesArray(),
-             [&](OpBuilder &inside, Location at, ValueRange arguments) {
-               IRMapping mapping;
-               mapping.map(elements, arguments.drop_back());
-               cloneInto(inside, op, needed, mapping);
-               Value number = mapping.lookup(value);
-               if (isa<FloatType>(number.getType()))
-                 number = arith::FPToSIOp::create(inside, at, inside.getI32Type(), number);
-               Value byte = arith::TruncIOp::create(inside, at, inside.getI8Type(), number);
-               linalg::YieldOp::create(inside, at, byte);
-             })
-      .getResult(0);
-}
-
 /// The number that a byte is for.
 Value widened(OpBuilder &builder, Location loc, Value byte, const StoredWeight &stored) {
   Type type = stored.value.getType();
@@ -87,11 +55,7 @@ private:
   }
 
   void readWeights(OpBuilder &builder) override {
-    OpOperand &given = source->getOpOperand(weights.narrow);
-    auto [value, indices] =
-        isAsGiven() ? arrange(builder, given.get(), *loopsOf(source.getMatchingIndexingMap(&given)))
-                    : arrange(builder, bytesOf(builder, source, stored.value),
-                              llvm::to_vector(llvm::seq<unsigned>(0, source.getNumLoops())));
+    auto [value, indices] = arrangeNumbers(builder, stored.value);
     read(value, indices);
     readOthers(builder, opsFor(source, weights.weight(), stored.value));
   }
@@ -239,6 +203,46 @@ QuantizedProduct::Parts QuantizedProduct::rowsInParts(OpBuilder &builder, ArrayR
                                                RankedTensorType::get(shape, type.getElementType()),
                                                rows.value, groups);
   return rows;
+}
+
+Value QuantizedProduct::bytesOf(OpBuilder &builder, Value value) {
+  const SetVector<Operation *> needed = opsFor(source, value);
+  SmallVector<Value> inputs, elements;
+  SmallVector<AffineMap> maps;
+  for (OpOperand *input : source.getDpsInputOperands()) {
+    Value element = source.getMatchingBlockArgument(input);
+    if (element != value && !isUsedBy(element, needed))
+      continue;
+    elements.push_back(element);
+    inputs.push_back(input->get());
+    maps.push_back(source.getMatchingIndexingMap(input));
+  }
+  maps.push_back(builder.getMultiDimIdentityMap(source.getNumLoops()));
+  Value empty = tensor::EmptyOp::create(builder, source.getLoc(), source.getStaticLoopRanges(),
+                                        builder.getI8Type());
+  return linalg::GenericOp::create(
+             builder, source.getLoc(), empty.getType(), inputs, empty, maps,
+             source.getIteratorTypesArray(),
+             [&](OpBuilder &inside, Location at, ValueRange arguments) {
+               IRMapping mapping;
+               mapping.map(elements, arguments.drop_back());
+               cloneInto(inside, source, needed, mapping);
+               Value number = mapping.lookup(value);
+               if (isa<FloatType>(number.getType()))
+                 number = arith::FPToSIOp::create(inside, at, inside.getI32Type(), number);
+               Value byte = arith::TruncIOp::create(inside, at, inside.getI8Type(), number);
+               linalg::YieldOp::create(inside, at, byte);
+             })
+      .getResult(0);
+}
+
+std::pair<Value, SmallVector<AffineExpr>> QuantizedProduct::arrangeNumbers(OpBuilder &builder,
+                                                                           Value number) {
+  OpOperand &given = source->getOpOperand(weights.narrow);
+  if (number == weights.number() && number.getType().getIntOrFloatBitWidth() <= 8)
+    return arrange(builder, given.get(), *loopsOf(source.getMatchingIndexingMap(&given)));
+  return arrange(builder, bytesOf(builder, number),
+                 llvm::to_vector(llvm::seq<unsigned>(0, source.getNumLoops())));
 }
 
 void QuantizedProduct::readOthers(OpBuilder &builder, const SetVector<Operation *> &ops,

@@ -49,6 +49,10 @@ protected:
   /// here.
   std::pair<mlir::Value, llvm::SmallVector<mlir::AffineExpr>>
   arrange(mlir::OpBuilder &builder, mlir::Value value, llvm::ArrayRef<unsigned> loops);
+  /// The same of a number of the body of the op that makes weights, as a byte for each: what it reads if
+  /// that is it, and what is computed once otherwise.
+  std::pair<mlir::Value, llvm::SmallVector<mlir::AffineExpr>>
+  arrangeNumbers(mlir::OpBuilder &builder, mlir::Value number);
   /// Reads each input of the op that makes weights, but for the integers, that some ops and values
   /// of its body need.
   void readOthers(mlir::OpBuilder &builder, const llvm::SetVector<mlir::Operation *> &ops,
@@ -74,6 +78,7 @@ protected:
   llvm::SmallVector<mlir::Value> elements; // of the body of `source`, read behind the integers
 
 private:
+  mlir::Value bytesOf(mlir::OpBuilder &builder, mlir::Value number);
   mlir::AffineMap mapOf(llvm::ArrayRef<mlir::AffineExpr> indices);
   std::pair<mlir::RankedTensorType, llvm::SmallVector<mlir::ReassociationIndices>> writeResult();
   mlir::Value initOf(mlir::OpBuilder &builder, mlir::RankedTensorType type,

@@ -58,6 +58,9 @@ std::optional<Integers> rangeOfElements(Value value) {
   return std::nullopt;
 }
 
+/// Is it an integer that a byte has room for? Such have a sign only where they are widened.
+bool isNarrow(Type type) { return type.isInteger() && type.getIntOrFloatBitWidth() <= 8; }
+
 /// Do integers of so many bits hold all of them, with a sign or without?
 bool fit(Integers range, unsigned bits, bool isSigned) {
   const int64_t half = int64_t(1) << (bits - 1);
@@ -222,6 +225,8 @@ std::optional<StoredWeight> plim::ir::storedWeightOf(QuantizedWeights weights) {
     if (user == op.getBlock()->getTerminator())
       break;
     value = user->getResult(0);
+    if (isNarrow(value.getType()))
+      continue;
     std::optional<Integers> range = rangeOf(op, value);
     if (!range)
       break;
@@ -235,42 +240,45 @@ std::optional<StoredWeight> plim::ir::storedWeightOf(QuantizedWeights weights) {
 
 std::optional<ScaledWeight> plim::ir::scaledWeightOf(QuantizedWeights weights) {
   linalg::LinalgOp op = weights.op;
-  const Value number = weights.number();
+  const Value given = weights.number();
   auto needsNumber = [&](Value value) {
-    return value == number || isUsedBy(number, opsFor(op, value));
+    return value == given || isUsedBy(given, opsFor(op, value));
   };
   ScaledWeight scaled;
   auto product = weights.weight().getDefiningOp<arith::MulFOp>();
   if (!product || !product.getType().isF32() ||
       needsNumber(product.getLhs()) == needsNumber(product.getRhs()))
     return std::nullopt;
-  Value left = product.getLhs();
+  Value &left = scaled.number;
+  left = product.getLhs();
   scaled.scale = product.getRhs();
   if (needsNumber(scaled.scale))
     std::swap(left, scaled.scale);
-  std::optional<Integers> range;
-  while (left != number) {
+  std::optional<Integers> range; // as the last conversion says, which knows the sign of a byte
+  while (left != given) {
     Operation *made = left.getDefiningOp();
     const bool isConversion =
         isa<arith::UIToFPOp, arith::SIToFPOp, arith::ExtUIOp, arith::ExtSIOp>(made);
-    const bool isOfIntegers = isConversion || isa<arith::SubIOp>(made);
+    const bool takesZero = !scaled.zero && isa<arith::SubFOp, arith::AddFOp, arith::SubIOp>(made) &&
+                           !needsNumber(made->getOperand(1));
+    if (!isConversion && !takesZero)
+      break; // computed in another way, of which the range is all that matters
+    Value inner = made->getOperand(0);
+    if (isConversion && inner != given && isNarrow(inner.getType()))
+      break; // has no sign by itself
+    range = rangeOf(op, left);
     // Integers that may wrap, or change with the sign that they are widened with, are something else.
-    if (isOfIntegers && !rangeOf(op, left))
+    if (!range && !isa<arith::SubFOp, arith::AddFOp>(made))
       return std::nullopt;
-    if (isConversion) {
-      if (made->getOperand(0) == number)
-        range = rangeOf(op, left);
-    } else {
-      if (scaled.zero || !(isOfIntegers || isa<arith::SubFOp, arith::AddFOp>(made)) ||
-          needsNumber(made->getOperand(1)))
-        return std::nullopt;
+    if (takesZero) {
       scaled.zero = made->getOperand(1);
       scaled.addsZero = isa<arith::AddFOp>(made);
+      range.reset();
     }
-    left = made->getOperand(0);
+    left = inner;
   }
-  if (!range)
-    range = rangeOf(op, number);
+  if (left != given || !range)
+    range = rangeOf(op, left);
   if (!range || !range->isOfBytes())
     return std::nullopt;
   scaled.least = std::min<int64_t>(range->least, 0);

@@ -45,6 +45,8 @@ std::optional<StoredWeight> storedWeightOf(QuantizedWeights weights);
 
 /// A weight as `(number - zero) * scale`.
 struct ScaledWeight {
+  /// An integer, or a float that is one, of the body: the narrow number or what is computed of it.
+  mlir::Value number;
   int64_t least; // of the number
   unsigned bits; // that `number - least` needs: 2, 4 or 8
   /// Of the body, made without the number. `zero` is a float or an integer, or null; it may be

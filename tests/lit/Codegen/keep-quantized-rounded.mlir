@@ -1,6 +1,6 @@
-// RUN: plimsoll-opt %s -plim-attach-target=tag=x86-64-v4 -plim-keep-quantized | FileCheck %s
-// RUN: plimsoll-opt %s -plim-attach-target=tag=sapphirerapids -plim-keep-quantized | FileCheck %s --check-prefix=BYTES
-// RUN: plimsoll-opt %s -plim-attach-target=tag=sapphirerapids -plim-keep-quantized=strict=true | FileCheck %s --check-prefix=STRICT
+// RUN: plimsoll-opt %s -plim-attach-target=tag=x86-64-v4 -plim-keep-quantized -split-input-file | FileCheck %s
+// RUN: plimsoll-opt %s -plim-attach-target=tag=sapphirerapids -plim-keep-quantized -split-input-file | FileCheck %s --check-prefix=BYTES
+// RUN: plimsoll-opt %s -plim-attach-target=tag=sapphirerapids -plim-keep-quantized=strict=true -split-input-file | FileCheck %s --check-prefix=STRICT
 
 // Rows that may be rounded, and weights of 4 bits less a zero point in blocks of 128, of which a body has half. Eight weights make a word,
 // once. Groups are four numbers where the host multiplies bytes, two of 16 bits where it does not.
@@ -79,5 +79,44 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #
       linalg.yield %sum : f32
     } -> tensor<?x128xf32>
     return %p : tensor<?x128xf32>
+  }
+}
+
+// -----
+
+// Numbers of 64 bits that a mask of the body makes fit 4 are bytes first.
+// BYTES-LABEL: func.func @wide
+// STRICT-LABEL: func.func @wide
+// CHECK-LABEL: func.func @wide
+//       CHECK:   linalg.generic {{.*}} outs(%{{.*}} : tensor<128x256xi8>)
+//       CHECK:     %[[LOW:.*]] = arith.andi %{{.*}}, %{{.*}} : i64
+//       CHECK:     arith.trunci %[[LOW]] : i64 to i8
+//       CHECK:   plim.dot_groups
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #dlti.target_device_spec<"plim.kind" = "cpu", "plim.page_bytes" = 4096 : i64>>} {
+  memref.global "private" @q : memref<128x256xi64>
+  memref.global "private" @s : memref<128xf32>
+  func.func @wide(%x: tensor<3x256xf32>, %y: tensor<3x128xf32>) -> tensor<3x128xf32> {
+    %low = arith.constant 15 : i64
+    %gq = memref.get_global @q : memref<128x256xi64>
+    %q = bufferization.to_tensor %gq restrict : memref<128x256xi64> to tensor<128x256xi64>
+    %gs = memref.get_global @s : memref<128xf32>
+    %s = bufferization.to_tensor %gs restrict : memref<128xf32> to tensor<128xf32>
+    %e = tensor.empty() : tensor<128x256xf32>
+    %w = linalg.generic {indexing_maps = [affine_map<(n, k) -> (n, k)>, affine_map<(n, k) -> (n)>, affine_map<(n, k) -> (n, k)>], iterator_types = ["parallel", "parallel"]}
+        ins(%q, %s : tensor<128x256xi64>, tensor<128xf32>) outs(%e : tensor<128x256xf32>) {
+    ^bb0(%in: i64, %scale: f32, %out: f32):
+      %number = arith.andi %in, %low : i64
+      %float = arith.sitofp %number : i64 to f32
+      %weight = arith.mulf %float, %scale : f32
+      linalg.yield %weight : f32
+    } -> tensor<128x256xf32>
+    %p = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x, %w : tensor<3x256xf32>, tensor<128x256xf32>) outs(%y : tensor<3x128xf32>) {
+    ^bb0(%a: f32, %b: f32, %out: f32):
+      %ab = arith.mulf %a, %b {plim.round_rows} : f32
+      %sum = arith.addf %out, %ab : f32
+      linalg.yield %sum : f32
+    } -> tensor<3x128xf32>
+    return %p : tensor<3x128xf32>
   }
 }
