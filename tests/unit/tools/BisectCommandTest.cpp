@@ -3,6 +3,7 @@
 #include "tools/CompileCommand.h"
 
 #include "tests/unit/jit/Sources.h"
+#include "tests/unit/tools/Outcome.h"
 #include "tests/unit/tools/TemporaryFile.h"
 
 #include <gmock/gmock.h>
@@ -16,6 +17,8 @@
 namespace plim::tools {
 namespace {
 
+using plim::testing::Outcome;
+using plim::testing::outcomeOf;
 using plim::testing::TemporaryFile;
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
@@ -24,16 +27,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-struct Outcome {
-  int status = 0;
-  std::string out, err;
-};
-
-Outcome bisect(const BisectOptions &options) {
-  std::ostringstream out, err;
-  int status = runBisectCommand(options, out, err);
-  return {status, out.str(), err.str()};
-}
+Outcome bisect(const BisectOptions &options) { return outcomeOf(runBisectCommand, options); }
 
 /// Cannot compare, and says why.
 void expectError(const BisectOptions &options, const ::testing::Matcher<std::string> &matcher) {

@@ -1,16 +1,18 @@
 #include "tools/PlanCommand.h"
 
+#include "tests/unit/tools/Outcome.h"
 #include "tests/unit/tools/TemporaryFile.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <sstream>
 
 namespace plim::tools {
 namespace {
 
+using plim::testing::Outcome;
+using plim::testing::outcomeOf;
 using plim::testing::TemporaryFile;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -20,16 +22,7 @@ using ::testing::StartsWith;
 constexpr const char *example = "id,lower,upper,size\n"
                                 "b1,0,3,4\nb2,3,9,4\nb3,0,9,4\nb4,9,21,4\nb5,0,21,4\n";
 
-struct Outcome {
-  int status = 0;
-  std::string out, err;
-};
-
-Outcome plan(const PlanOptions &options) {
-  std::ostringstream out, err;
-  int status = runPlanCommand(options, out, err);
-  return {status, out.str(), err.str()};
-}
+Outcome plan(const PlanOptions &options) { return outcomeOf(runPlanCommand, options); }
 
 class PlanCommandTest : public ::testing::Test {
 protected:

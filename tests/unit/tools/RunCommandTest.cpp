@@ -4,6 +4,7 @@
 #include "tools/ExplainCommand.h"
 
 #include "tests/unit/jit/Sources.h"
+#include "tests/unit/tools/Outcome.h"
 #include "tests/unit/tools/TemporaryFile.h"
 
 #include <gmock/gmock.h>
@@ -17,6 +18,8 @@
 namespace plim::tools {
 namespace {
 
+using plim::testing::Outcome;
+using plim::testing::outcomeOf;
 using plim::testing::TemporaryFile;
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
@@ -25,22 +28,9 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-struct Outcome {
-  int status = 0;
-  std::string out, err;
-};
+Outcome run(const RunOptions &options) { return outcomeOf(runRunCommand, options); }
 
-Outcome run(const RunOptions &options) {
-  std::ostringstream out, err;
-  int status = runRunCommand(options, out, err);
-  return {status, out.str(), err.str()};
-}
-
-Outcome explain(const ExplainOptions &options) {
-  std::ostringstream out, err;
-  int status = runExplainCommand(options, out, err);
-  return {status, out.str(), err.str()};
-}
+Outcome explain(const ExplainOptions &options) { return outcomeOf(runExplainCommand, options); }
 
 /// Fails with one diagnostic and without results.
 void expectFailure(const RunOptions &options, const ::testing::Matcher<std::string> &matcher) {

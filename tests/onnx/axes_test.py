@@ -1,0 +1,122 @@
+#!/usr/bin/python3
+"""What stands along an axis: sums, quantised blocks, rows that are scattered; of all extents, known and open.
+
+Needs build/python in PYTHONPATH. Compared with NumPy.
+"""
+
+import itertools
+import os
+import sys
+import unittest
+
+import numpy as np
+import plimsoll as pl
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from corners_test import constant, load, one  # noqa: E402
+from models import attribute, node, tensor  # noqa: E402
+
+
+class Axes(unittest.TestCase):
+    def test_reductions_along_no_axis(self):
+        """What is done with each element and each sum is done, and nothing is summed."""
+        x = np.float32([[0.5, -2], [3, -0.25]])
+        for operator, wanted in (("ReduceSum", x), ("ReduceMean", x), ("ReduceMax", x), ("ReduceProd", x), ("ReduceL1", abs(x)), ("ReduceL2", abs(x)),
+                                 ("ReduceSumSquare", x * x), ("ReduceLogSum", np.log(abs(x))), ("ReduceLogSumExp", x)):
+            given = abs(x) if operator == "ReduceLogSum" else x
+            for axes in ([], [np.empty(0, np.int64)]):
+                for keeps in (0, 1):
+                    got = one(operator, given, constants=axes, attributes=[attribute("noop_with_empty_axes", i=1), attribute("keepdims", i=keeps)], opset=18)
+                    np.testing.assert_allclose(got, wanted, rtol=1e-6, err_msg=f"{operator} {axes} {keeps}")
+        for operator in ("ReduceProd", "ReduceSum"):  # of extents
+            main = load([node("Shape", ["x"], ["s"]), node(operator, ["s"], ["y"], attribute("noop_with_empty_axes", i=1), attribute("keepdims", i=0))],
+                        [("x", ("a", 3), np.float32)], [("y", 1, np.int64)], opset=18)
+            np.testing.assert_array_equal(main(np.zeros((2, 3), np.float32)), [2, 3])
+
+    def test_numbers_of_few_bits(self):
+        """Quantised by blocks along an axis, whole ones or not, to 8 bits and to less; constants of less are several in a byte."""
+        random = np.random.default_rng(7)
+        kinds = {"uint8": (2, 0, 255, 8), "int8": (3, -128, 127, 8), "uint4": (21, 0, 15, 4), "int4": (22, -8, 7, 4), "uint2": (25, 0, 3, 2), "int2": (26, -2, 1, 2)}
+        for (number, low, high, bits), shape in itertools.product(kinds.values(), [(6, 8), (5, 7), (3, 130, 34)]):
+            axis, size = int(random.integers(len(shape))), int(random.choice([1, 2, 4, 5]))
+            few = [*shape]
+            few[axis] = -(-shape[axis] // size)
+            q, s = random.integers(low, high + 1, shape), (random.random(few) + 0.1).astype(np.float32)
+            zero, hasZero = random.integers(low, high + 1, few), bool(random.integers(2))
+            each = np.repeat(s, size, axis).take(range(shape[axis]), axis)
+            zeros = np.repeat(zero * hasZero, size, axis).take(range(shape[axis]), axis)
+
+            def packed(name, array):
+                flat = (array.reshape(-1) & (1 << bits) - 1).astype(np.uint8)
+                flat = np.concatenate([flat, np.zeros(-len(flat) % (8 // bits), np.uint8)]).reshape(-1, 8 // bits)
+                data = (flat << np.arange(8 // bits) * bits).sum(1).astype(np.uint8)
+                return tensor(name, array.shape, number, raw=data.tobytes())
+            given = [packed("q", q), constant("s", s), *([packed("z", zero)] if hasZero else [])]
+            names = ["s", "z"] if hasZero else ["s"]
+            blocks = [attribute("axis", i=axis), attribute("block_size", i=size)]
+            about = f"{number} {shape} {axis} {size} {hasZero}"
+            main = load([node("DequantizeLinear", ["q", *names], ["y"], *blocks), node("Add", ["y", "x"], ["r"])], [("x", (), np.float32)],
+                        [("r", len(shape), np.float32)], given, opset=21)
+            np.testing.assert_allclose(main(np.float32(1)), (q - zeros) * each.astype(np.float64) + 1, rtol=1e-5, atol=1e-5, err_msg=about)
+            # And back, from what is in the middle of a step or beyond the range.
+            x = ((random.integers(2 * low - 3, 2 * high + 3, shape) - zeros) * each).astype(np.float32)
+            wanted = np.clip(np.rint(x / each) + zeros, low, high)
+            kind = attribute("output_dtype", i=number)
+            main = load([node("QuantizeLinear", ["x", *names], ["y"], *blocks, *([] if hasZero else [kind])), node("Cast", ["y"], ["r"], attribute("to", i=1))],
+                        [("x", shape, np.float32)], [("r", len(shape), np.float32)], given[1:], opset=21)
+            np.testing.assert_array_equal(main(x), wanted, err_msg=about)
+
+    def test_sums_along_an_axis(self):
+        random = np.random.default_rng(5)
+        for shape, exclusive, reverse in itertools.product([(7,), (0,), (1, 5), (3, 1, 4), (4, 0, 3), (2, 9, 33), (5, 16, 17)], (0, 1), (0, 1)):
+            for axis in range(len(shape)):
+                kind, is_open = random.choice([np.float32, np.int64]), bool(random.integers(2))
+                x = random.integers(-9, 9, shape).astype(kind)
+                wanted = np.flip(x, axis) if reverse else x
+                wanted = np.cumsum(wanted, axis, dtype=kind) - (wanted if exclusive else 0)
+                wanted = np.flip(wanted, axis) if reverse else wanted
+                got = one("CumSum", x, constants=[np.int64(axis - len(shape) * random.integers(2))], is_open=is_open,
+                          attributes=[attribute("exclusive", i=exclusive), attribute("reverse", i=reverse)])
+                np.testing.assert_array_equal(got, wanted, err_msg=f"{shape} {kind} {exclusive} {reverse} {axis} {is_open}")
+
+    def test_updates_that_do_not_fit(self):
+        """Fewer than there are indices, shorter than a row: known when it is loaded, or when it is called."""
+        x = np.zeros((4, 5), np.float32)
+        for operator, indices, updates in (("ScatterND", np.zeros((3, 1), np.int64), np.ones((2, 5), np.float32)),
+                                           ("ScatterND", np.zeros((3, 1), np.int64), np.ones((3, 4), np.float32)),
+                                           ("ScatterElements", np.zeros((3, 2), np.int64), np.ones((2, 2), np.float32)),
+                                           ("ScatterElements", np.zeros((2, 2), np.int64), np.ones((2, 3), np.float32))):
+            for is_open in (False, True):
+                names = [[f"{name}{i}" for i in range(2)] if is_open else array.shape for name, array in (("x", x), ("i", indices), ("u", updates))]
+                names[1] = [names[1][0], indices.shape[1]] if operator == "ScatterND" else names[1]
+                with self.assertRaisesRegex(pl.Error, "the updates have another extent"):
+                    load([node(operator, ["x", "i", "u"], ["y"])], [("x", names[0], x.dtype), ("i", names[1], np.int64), ("u", names[2], x.dtype)],
+                         [("y", 2, x.dtype)], opset=18)(x, indices, updates)
+        main = load([node("CumSum", ["x", "axis"], ["y"])], [("x", (4, 5), x.dtype), ("axis", (), np.int64)], [("y", 2, x.dtype)])
+        for axis in (2, -3, 1 << 40):
+            with self.assertRaisesRegex(pl.Error, "none of the tensor's"):
+                main(x, np.int64(axis))
+
+    def test_rows_that_are_scattered(self):
+        random = np.random.default_rng(6)
+        for rank, how, is_open in itertools.product((1, 2, 3), ("none", "add", "max"), (False, True)):
+            for depth in range(1, rank + 1):
+                shape = tuple(random.integers(1, 9, rank - 1)) + (int(random.choice([1, 5, 17, 64])),)
+                x = random.integers(-99, 99, shape).astype(np.float32)
+                outer = tuple(random.integers(0, 4, int(random.integers(0, 3))))
+                indices = np.stack([random.integers(-n, n, outer) for n in shape[:depth]], -1).reshape(*outer, depth)
+                updates, wanted = random.integers(-99, 99, outer + shape[depth:]).astype(np.float32), x.copy()
+                for at in np.ndindex(outer):
+                    place = tuple(indices[at])
+                    wanted[place] = {"none": lambda a, b: b, "add": np.add, "max": np.maximum}[how](wanted[place], updates[at])
+                # The last extent of the indices has to be known.
+                names = [[f"{name}{i}" for i in range(array.ndim)] if is_open else array.shape
+                         for name, array in (("x", x), ("i", indices), ("u", updates))]
+                names[1] = [*names[1][:-1], depth]
+                main = load([node("ScatterND", ["x", "i", "u"], ["y"], attribute("reduction", s=how.encode()))],
+                            [("x", names[0], x.dtype), ("i", names[1], np.int64), ("u", names[2], x.dtype)], [("y", rank, x.dtype)], opset=18)
+                np.testing.assert_array_equal(main(x, indices, updates), wanted, err_msg=f"{shape} {depth} {outer} {how} {is_open}")
+
+
+if __name__ == "__main__":
+    unittest.main()
