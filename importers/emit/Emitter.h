@@ -150,6 +150,11 @@ public:
   Values loop(const Scalar &count, const Values &initial,
               const std::function<Values(const Scalar &, const Values &)> &body);
 
+  /// `initial` after `body` was called for each line along `axis`, in any order and on any threads: with the position of the
+  /// line's begin, and the line of each tensor, whose shape stays. Extents beside `axis` are those of the first one.
+  Values eachLine(const Values &initial, int64_t axis,
+                  const std::function<Values(const Scalars &line, const Values &lines)> &body);
+
   /// What `body` makes of `values` if `condition` holds, else `values`; their shapes stay.
   Values changedIf(const Scalar &condition, const Values &values,
                    const std::function<Values()> &body);
@@ -188,6 +193,8 @@ public:
   Value argument(const Value &like);
 
 private:
+  /// A slice as tensor.extract_slice and its like name it.
+  std::string sliceText(const Scalars &offsets, const Scalars &sizes, const Scalars &strides);
   std::string denseText(const Tensor &tensor) const;
   std::string emptyLike(ElementType type, const Scalars &dims);
   std::string shapeOperands(const Scalars &dims);

@@ -82,6 +82,72 @@ Values Emitter::loop(const Scalar &count, const Values &initial,
       .values;
 }
 
+Values Emitter::eachLine(const Values &initial, int64_t axis,
+                         const std::function<Values(const Scalars &, const Values &)> &body) {
+  const auto along = static_cast<size_t>(axis);
+  auto append = [](std::string &list, const std::string &item) {
+    list += (list.empty() ? "" : ", ") + item;
+  };
+  const Scalars &dims = initial[0].dims;
+  Scalars position(dims.size(), index(0));
+  std::string variables, counts;
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (d != along && !dims[d].is(1)) {
+      position[d] = {ElementType::Index, freshName(), {}};
+      append(variables, position[d].name);
+      append(counts, dims[d].known ? std::to_string(*dims[d].known) : use(dims[d]));
+    }
+  Values lines, out = initial;
+  if (variables.empty()) {
+    for (const Value &value : initial)
+      lines.push_back(reshape(value, {value.dims[along]}));
+    lines = body(position, lines);
+    for (size_t i = 0; i < out.size(); ++i)
+      out[i] = reshape(lines[i], initial[i].dims);
+    return out;
+  }
+  Values shared;
+  std::string outputs;
+  for (const Value &value : initial) {
+    shared.push_back(tensor(value.type, value.dims, freshName()));
+    append(outputs, shared.back().name + " = " + use(value));
+  }
+  const Scalars steps(dims.size(), index(1));
+  auto placeOf = [&](const Value &value) {
+    Scalars sizes = steps;
+    sizes[along] = value.dims[along];
+    return sliceText(position, sizes, steps);
+  };
+  const std::string inner = region([&] {
+    for (const Value &value : shared) {
+      const Scalars size{value.dims[along]};
+      lines.push_back(tensor(value.type, size,
+                             define("tensor.extract_slice " + value.name + placeOf(value) + " : " +
+                                    type(value) + " to " + tensorType(value.type, size))));
+    }
+    std::string inserted;
+    const Values changed = body(position, lines);
+    for (size_t i = 0; i < shared.size(); ++i) {
+      const std::string line = use(withDims(changed[i], lines[i].dims));
+      inserted += "  tensor.parallel_insert_slice " + line + " into " + shared[i].name +
+                  placeOf(shared[i]) + " : " + type(lines[i]) + " into " + type(shared[i]) + "\n";
+    }
+    line("scf.forall.in_parallel {");
+    raw(inserted);
+    line("}");
+  });
+  const std::string name = freshName();
+  line(name + (initial.size() > 1 ? ":" + std::to_string(initial.size()) : "") + " = scf.forall (" +
+       variables + ") in (" + counts + ") shared_outs(" + outputs + ") -> (" + types(initial) +
+       ") {");
+  raw(inner);
+  line("}");
+  for (size_t i = 0; i < out.size(); ++i)
+    out[i] = tensor(initial[i].type, initial[i].dims,
+                    initial.size() == 1 ? name : name + "#" + std::to_string(i));
+  return out;
+}
+
 Values Emitter::changedIf(const Scalar &condition, const Values &values,
                           const std::function<Values()> &body) {
   const std::string test = use(condition), all = types(values), before = names(values);

@@ -192,6 +192,11 @@ Value Emitter::transpose(const Value &value, const Axes &order) {
                        " : " + tensorType(value.type, dims) + ") permutation = [" + text + "]"));
 }
 
+std::string Emitter::sliceText(const Scalars &offsets, const Scalars &sizes,
+                               const Scalars &strides) {
+  return listText(offsets, *this) + " " + listText(sizes, *this) + " " + listText(strides, *this);
+}
+
 Value Emitter::slice(const Value &value, const Scalars &offsets, const Scalars &sizes,
                      const Scalars &strides) {
   if (value.splat)
@@ -203,9 +208,8 @@ Value Emitter::slice(const Value &value, const Scalars &offsets, const Scalars &
     return tensor(value.type, sizes, emptyLike(value.type, sizes));
   const std::string input = use(value);
   return tensor(value.type, sizes,
-                define("tensor.extract_slice " + input + listText(offsets, *this) + " " +
-                       listText(sizes, *this) + " " + listText(strides, *this) + " : " +
-                       type(value) + " to " + tensorType(value.type, sizes)));
+                define("tensor.extract_slice " + input + sliceText(offsets, sizes, strides) +
+                       " : " + type(value) + " to " + tensorType(value.type, sizes)));
 }
 
 Value Emitter::sliceAxis(const Value &value, int64_t axis, const Scalar &offset,
@@ -233,9 +237,8 @@ Value Emitter::insert(const Value &value, const Value &into, const Scalars &offs
   const std::string source = use(value), target = use(into);
   return tensor(into.type, into.dims,
                 define("tensor.insert_slice " + source + " into " + target +
-                       listText(offsets, *this) + " " + listText(value.dims, *this) + " " +
-                       listText(Scalars(into.dims.size(), index(1)), *this) + " : " + type(value) +
-                       " into " + type(into)));
+                       sliceText(offsets, value.dims, Scalars(into.dims.size(), index(1))) + " : " +
+                       type(value) + " into " + type(into)));
 }
 
 Value Emitter::pad(const Value &value, const Scalars &low, const Scalars &high,

@@ -62,24 +62,6 @@ Scalars elementsAt(Emitter &e, const Values &values, const Scalars &at) {
   return out;
 }
 
-using LineBody = std::function<Values(const Scalars &line, const Values &so)>;
-
-/// `initial` after `body` was called for each line along `axis`, whose position is 0 in `line`.
-Values forEachLine(Emitter &e, const Scalars &dims, int64_t axis, const Values &initial,
-                   const LineBody &body, const Scalars &line = {}) {
-  const size_t depth = line.size();
-  if (depth == dims.size())
-    return body(line, initial);
-  auto inner = [&](const Scalar &position, const Values &so) {
-    Scalars next = line;
-    next.push_back(position);
-    return forEachLine(e, dims, axis, so, body, next);
-  };
-  if (depth == static_cast<size_t>(axis) || dims[depth].is(1))
-    return inner(e.index(0), initial);
-  return e.loop(dims[depth], initial, inner);
-}
-
 /// Turns in which runs of 1, 2, 4, ... become one of `n`.
 Scalar turnsFor(Emitter &e, const Scalar &n) {
   const ElementType wide = ElementType::I64;
@@ -115,9 +97,8 @@ Values keepFirst(Emitter &e, const Value &x, int64_t axis, int64_t count, const 
   const Value least = hasBlocks ? leastOfBlocks(e, x, axis, key) : Value();
   if (hasBlocks)
     e.use(least);
-  const Values start = {e.fill(dims, e.number(x.type, 0)),
-                        e.fill(dims, e.integer(ElementType::I64, 0))};
-  return forEachLine(e, dims, axis, start, [&](const Scalars &line, const Values &initial) {
+  const Values start = {e.unset(x.type, dims), e.unset(ElementType::I64, dims)};
+  return e.eachLine(start, axis, [&](const Scalars &line, const Values &initial) {
     // `own`, which stood at `i`, among those up to `tail`, of which the last one is lost.
     auto withOwn = [&](const Scalar &own, const Scalar &i, const Scalar &tail, const Values &so) {
       const Scalar place = e.loopWhile(
@@ -125,27 +106,24 @@ Values keepFirst(Emitter &e, const Value &x, int64_t axis, int64_t count, const 
           [&](const Scalars &range) { return e.compare(Compare::Less, range[0], range[1]); },
           [&](const Scalars &range) -> Scalars {
             const Scalar middle = e.div(e.add(range[0], range[1]), e.index(2));
-            const Scalar here = e.compare(Compare::Less, key(own),
-                                          key(e.at(so[0], withPosition(line, axis, middle))));
+            const Scalar here = e.compare(Compare::Less, key(own), key(e.at(so[0], {middle})));
             return {e.select(here, range[0], e.add(middle, one)), e.select(here, middle, range[1])};
           })[0];
       const Values moved =
           e.loop(e.sub(tail, place), so, [&](const Scalar &k, const Values &all) -> Values {
             const Scalar to = e.sub(tail, k);
-            const Scalars target = withPosition(line, axis, to),
-                          source = withPosition(line, axis, e.sub(to, one));
-            return {e.withElement(all[0], target, e.at(all[0], source)),
-                    e.withElement(all[1], target, e.at(all[1], source))};
+            const Scalar from = e.sub(to, one);
+            return {e.withElement(all[0], {to}, e.at(all[0], {from})),
+                    e.withElement(all[1], {to}, e.at(all[1], {from}))};
           });
-      const Scalars to = withPosition(line, axis, place);
-      return Values{e.withElement(moved[0], to, own),
-                    e.withElement(moved[1], to, e.convert(i, ElementType::I64))};
+      return Values{e.withElement(moved[0], {place}, own),
+                    e.withElement(moved[1], {place}, e.convert(i, ElementType::I64))};
     };
     const Values filled = e.loop(size, initial, [&](const Scalar &i, const Values &so) {
       return withOwn(e.at(x, withPosition(line, axis, i)), i, i, so);
     });
     auto isBefore = [&](const Scalar &one, const Values &so) {
-      return e.compare(Compare::Less, one, key(e.at(so[0], withPosition(line, axis, end))));
+      return e.compare(Compare::Less, one, key(e.at(so[0], {end})));
     };
     auto withRange = [&](const Scalar &from, const Scalar &length, const Values &some) {
       return e.loop(length, some, [&](const Scalar &k, const Values &so) {
@@ -190,45 +168,64 @@ Key totalOrder(Builder &e, Compare how) {
 
 /// Merges runs of 1, 2, 4, ... elements until there is one.
 Values sorted(Emitter &e, const Values &values, int64_t axis, const Before &before) {
-  const Scalars &dims = values[0].dims;
-  const Scalar n = dims[static_cast<size_t>(axis)];
+  const Scalar n = values[0].dims[static_cast<size_t>(axis)];
   if (n.known && *n.known <= 1)
     return values;
   for (const Value &value : values)
     e.use(value);
   const Scalar zero = e.index(0), one = e.index(1), last = e.sub(n, one);
-  // Two runs beside each other in `from` go to the same places of `to`.
-  auto merged = [&](const Values &from, const Values &to, const Scalars &line, const Scalar &width,
+  const size_t count = values.size();
+  // Elements go from one half to the other one. Two runs beside each other in `from` go to the same places of `to`.
+  auto merged = [&](const Scalar &from, const Scalar &to, const Values &halves, const Scalar &width,
                     const Scalar &first) {
     const Scalar second = e.min(n, e.add(first, width)), end = e.min(n, e.add(second, width));
     return e
         .loopWith(
-            e.sub(end, first), {to, {first, second}},
+            e.sub(end, first), {halves, {first, second}},
             [&](const Scalar &i, const Emitter::LoopState &so) -> Emitter::LoopState {
               const Scalar &a = so.scalars[0], &b = so.scalars[1];
-              const Scalars x = elementsAt(e, from, withPosition(line, axis, e.min(a, last)));
-              const Scalars y = elementsAt(e, from, withPosition(line, axis, e.min(b, last)));
+              const Scalars x = elementsAt(e, so.values, {from, e.min(a, last)});
+              const Scalars y = elementsAt(e, so.values, {from, e.min(b, last)});
               const Scalar bFirst =
                   e.either(e.compare(Compare::GreaterEqual, a, second), before(y, x));
               const Scalar takesB = e.both(e.compare(Compare::Less, b, end), bFirst);
-              const Scalars place = withPosition(line, axis, e.add(first, i));
+              const Scalars place{to, e.add(first, i)};
               Values next;
-              for (size_t k = 0; k < from.size(); ++k)
+              for (size_t k = 0; k < count; ++k)
                 next.push_back(e.withElement(so.values[k], place, e.select(takesB, y[k], x[k])));
               return {next,
                       {e.select(takesB, a, e.add(a, one)), e.select(takesB, e.add(b, one), b)}};
             })
         .values;
   };
-  return e.loop(turnsFor(e, n), values, [&](const Scalar &turn, const Values &in) -> Values {
-    const Scalar width{ElementType::Index,
-                       e.define("arith.shli " + e.use(one) + ", " + e.use(turn) + " : index"),
-                       {}};
-    const Scalar both = e.add(width, width);
-    return forEachLine(e, dims, axis, in, [&](const Scalars &line, const Values &so) {
-      return e.loop(e.ceilDiv(n, both), so, [&](const Scalar &pair, const Values &to) {
-        return merged(in, to, line, width, e.mul(pair, both));
-      });
+  return e.eachLine(values, axis, [&](const Scalars &, const Values &lines) -> Values {
+    Values halves;
+    for (const Value &line : lines)
+      halves.push_back(e.unset(line.type, {e.index(2), n}));
+    halves = e.loop(n, halves, [&](const Scalar &i, const Values &so) {
+      Values next;
+      for (size_t k = 0; k < count; ++k)
+        next.push_back(e.withElement(so[k], {zero, i}, e.at(lines[k], {i})));
+      return next;
+    });
+    const Emitter::LoopState end = e.loopWith(
+        turnsFor(e, n), {halves, {zero}},
+        [&](const Scalar &turn, const Emitter::LoopState &in) -> Emitter::LoopState {
+          const Scalar width{ElementType::Index,
+                             e.define("arith.shli " + e.use(one) + ", " + e.use(turn) + " : index"),
+                             {}};
+          const Scalar both = e.add(width, width), &from = in.scalars[0], to = e.sub(one, from);
+          const Values all =
+              e.loop(e.ceilDiv(n, both), in.values, [&](const Scalar &pair, const Values &so) {
+                return merged(from, to, so, width, e.mul(pair, both));
+              });
+          return {all, {to}};
+        });
+    return e.loop(n, lines, [&](const Scalar &i, const Values &so) {
+      Values next;
+      for (size_t k = 0; k < count; ++k)
+        next.push_back(e.withElement(so[k], {i}, e.at(end.values[k], {end.scalars[0], i})));
+      return next;
     });
   });
 }
@@ -268,17 +265,14 @@ Value orderByDigits(Emitter &e, const Value &x, int64_t axis, const Key &key) {
   };
   // Keys and positions go from one half to the other one.
   const Scalars halves{e.index(2), n};
-  const Values none = {e.fill(x.dims, e.integer(wide, 0)), e.fill(halves, e.integer(type, 0)),
-                       e.fill(halves, e.integer(wide, 0)),
-                       e.fill({buckets}, e.integer(ElementType::Index, 0))};
   auto ofLine = [&](const Scalars &line, const Values &before) -> Values {
-    const Values start =
-        e.loop(n, {before[1], before[2]}, [&](const Scalar &i, const Values &to) -> Values {
-          // Without a sign: its bit is turned round.
-          const Scalar own = e.exclusive(key(e.at(x, withPosition(line, axis, i))), e.lowest(type));
-          return {e.withElement(to[0], {zero, i}, own),
-                  e.withElement(to[1], {zero, i}, e.convert(i, wide))};
-        });
+    const Values none = {e.unset(type, halves), e.unset(wide, halves)};
+    const Values start = e.loop(n, none, [&](const Scalar &i, const Values &to) -> Values {
+      // Without a sign: its bit is turned round.
+      const Scalar own = e.exclusive(key(e.at(x, withPosition(line, axis, i))), e.lowest(type));
+      return {e.withElement(to[0], {zero, i}, own),
+              e.withElement(to[1], {zero, i}, e.convert(i, wide))};
+    });
     auto moved = [&](const Scalar &digit, const Emitter::LoopState &so) -> Emitter::LoopState {
       const Value &keys = so.values[0], &places = so.values[1];
       const Scalar &from = so.scalars[0], to = e.sub(one, from);
@@ -309,16 +303,16 @@ Value orderByDigits(Emitter &e, const Value &x, int64_t axis, const Key &key) {
           });
       return {all, {to}};
     };
-    const Emitter::LoopState end =
-        e.loopWith(digits, {{start[0], start[1], before[3]}, {zero}}, moved);
+    const Emitter::LoopState end = e.loopWith(
+        digits, {{start[0], start[1], e.unset(ElementType::Index, {buckets})}, {zero}}, moved);
     const Value order =
         e.updateLoop(before[0], {zero}, {n}, [&](const Value &all, const Scalars &i) {
           const Scalar place = e.at(end.values[1], {end.scalars[0], i[0]});
-          return e.withElement(all, withPosition(line, axis, i[0]), place);
+          return e.withElement(all, i, place);
         });
-    return {order, end.values[0], end.values[1], end.values[2]};
+    return {order};
   };
-  return forEachLine(e, x.dims, axis, none, ofLine)[0];
+  return e.eachLine({e.unset(wide, x.dims)}, axis, ofLine)[0];
 }
 
 } // namespace

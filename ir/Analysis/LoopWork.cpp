@@ -2,9 +2,9 @@
 
 #include "support/CheckedMath.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
 
@@ -21,13 +21,17 @@ int64_t capped(std::optional<int64_t> work) {
 int64_t iterationsOf(Operation *op) {
   if (isa<scf::WhileOp>(op))
     return plim::ir::unknownTripCount;
+  int64_t iterations = 1;
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    for (int64_t extent : linalgOp.getStaticLoopRanges())
+      iterations = capped(plim::checkedMul(
+          iterations, ShapedType::isDynamic(extent) ? plim::ir::unknownTripCount : extent));
   auto loop = dyn_cast<LoopLikeOpInterface>(op);
   const std::optional<SmallVector<OpFoldResult>> from = loop ? loop.getLoopLowerBounds()
                                                              : std::nullopt,
                                                  to = loop ? loop.getLoopUpperBounds()
                                                            : std::nullopt,
                                                  by = loop ? loop.getLoopSteps() : std::nullopt;
-  int64_t iterations = 1;
   if (from && to && by)
     for (auto [lower, upper, step] : llvm::zip(*from, *to, *by)) {
       const std::optional<APInt> trips =
@@ -55,7 +59,9 @@ int64_t operationsOf(Region &region) {
 
 } // namespace
 
-int64_t plim::ir::operationsOf(scf::ParallelOp loop) { return ::operationsOf(loop.getRegion()); }
+int64_t plim::ir::operationsOf(LoopLikeOpInterface loop) {
+  return ::operationsOf(*loop.getLoopRegions().front());
+}
 
 SmallVector<int64_t> plim::ir::tripCountsOf(scf::ParallelOp loop) {
   SmallVector<int64_t> counts;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace plim::ir {
 
@@ -13,8 +14,9 @@ inline constexpr int64_t pointCost = 64;
 /// Assumed trip count of a loop that is not known at load.
 inline constexpr int64_t unknownTripCount = 256;
 
-/// Scalar operations of one iteration of the innermost loop of a nest, those of loops in it included; `workgroupCost` at most.
-int64_t operationsOf(mlir::scf::ParallelOp loop);
+/// Scalar operations of one iteration of the innermost loop of a nest, an `scf.parallel` or `scf.forall`, those of loops in it
+/// included; `workgroupCost` at most.
+int64_t operationsOf(mlir::LoopLikeOpInterface loop);
 
 /// Iterations of each loop of a nest, dynamic where they are not known.
 llvm::SmallVector<int64_t> tripCountsOf(mlir::scf::ParallelOp loop);

@@ -191,6 +191,8 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
       return;
     if (scf::ParallelOp loop = outerLoop(function))
       return chooseFor(function, loop);
+    if (auto loops = function.getOps<scf::ForallOp>(); llvm::hasSingleElement(loops))
+      return chooseFor(function, *loops.begin());
     auto loops = function->getAttrOfType<DenseI64ArrayAttr>(parallelLoopsAttr);
     linalg::LinalgOp root = writtenBy(function);
     if (!loops || !root)
@@ -273,6 +275,13 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
       left = std::max<int64_t>(1, left / taken);
     }
     decide(function, tiles, cappedProduct(work, points), "each is worth a task");
+    ++chosen;
+  }
+
+  /// What the author has cut stays as it is.
+  void chooseFor(func::FuncOp function, scf::ForallOp loop) {
+    decide(function, SmallVector<int64_t>(size_t(loop.getRank()), 1),
+           pointCost + operationsOf(loop), "each is an iteration of the source");
     ++chosen;
   }
 

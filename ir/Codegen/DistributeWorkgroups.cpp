@@ -46,14 +46,9 @@ struct DistributeWorkgroups : plim::ir::impl::PlimDistributeWorkgroupsBase<Distr
 
   void distribute(func::FuncOp function, SymbolTable &symbols) {
     Location loc = function.getLoc();
-    scf::ForallOp forall;
-    unsigned foralls = 0;
-    function.walk([&](scf::ForallOp op) {
-      if (op->getParentOp() == function)
-        forall = op;
-      ++foralls;
-    });
-    bool distributes = foralls == 1 && forall && forall.getNumResults() == 0;
+    auto foralls = function.getOps<scf::ForallOp>();
+    scf::ForallOp forall = llvm::hasSingleElement(foralls) ? *foralls.begin() : scf::ForallOp();
+    bool distributes = forall && forall.getNumResults() == 0;
     ++(distributes ? distributed : missed);
     makeCount(function, distributes ? forall : scf::ForallOp(), symbols);
 

@@ -343,6 +343,34 @@ def PlimOutlineBufferOps : Pass<"plim-outline-buffer-ops", "::mlir::ModuleOp"> {
     Statistic<"kept", "kept", "ops that stay on buffers">];
 }
 
+def PlimOutlineForalls : Pass<"plim-outline-foralls", "::mlir::ModuleOp"> {
+  let summary = "Make dispatches of parallel loops over tensors";
+  let description = [{
+    The outermost `scf.forall` of a function becomes a dispatch, of which each iteration is a workgroup. What it shares is the
+    destinations, and what else it uses are bindings and scalars; small constants are made again inside.
+
+    Loops stay where they are, and are run one iteration after the other, if something in them calls or has effects, or if there is a
+    product in them and fewer iterations than cores: each product is a dispatch of its own then.
+
+    ```mlir
+    %r = scf.forall (%i) in (%n) shared_outs(%o = %out) -> (tensor<?x100xf32>) {
+      %row = tensor.extract_slice %x[%i, 0] [1, 100] [1, 1] : tensor<?x100xf32> to tensor<100xf32>
+      ..
+      scf.forall.in_parallel { tensor.parallel_insert_slice %sorted into %o[%i, 0] [1, 100] [1, 1] : .. }
+    }
+    // becomes
+    %r = plim.dispatch @main_forall ins(%n, %x : index, tensor<?x100xf32>) outs(%out : tensor<?x100xf32>) -> tensor<?x100xf32>
+    ```
+  }];
+  let options = [
+    Option<"inlineConstantBytes", "inline-constant-bytes", "int64_t", "64",
+           "constants of at most this size are part of the dispatch">];
+  let dependentDialects = ["::plim::ir::PlimDialect"];
+  let statistics = [
+    Statistic<"outlined", "outlined", "loops that became dispatches">,
+    Statistic<"kept", "kept", "loops that the function runs">];
+}
+
 def PlimOutlineParallelLoops : Pass<"plim-outline-parallel-loops", "::mlir::ModuleOp"> {
   let summary = "Make dispatches of the parallel loops of kernels";
   let description = [{

@@ -190,8 +190,12 @@ void buildDispatch(OpPassManager &manager, const PipelineOptions &options) {
   // inside.
   manager.addNestedPass<func::FuncOp>(createPlimDecoupleConstantWrites());
   addCleanup(manager);
-  if (!options.oracle)
+  if (!options.oracle) {
+    PlimOutlineForallsOptions foralls;
+    foralls.inlineConstantBytes = inlineBytesOf(options);
+    manager.addPass(createPlimOutlineForalls(foralls));
     manager.addPass(createPlimViewSlices());
+  }
 
   PlimFormDispatchesOptions form;
   form.fuse = !options.oracle;
