@@ -94,9 +94,6 @@ Values keepFirst(Emitter &e, const Value &x, int64_t axis, int64_t count, const 
   const Scalar zero = e.index(0), one = e.index(1), end = e.index(count - 1), each = e.index(block);
   const Scalar n = x.dims[static_cast<size_t>(axis)], size = e.index(count);
   const bool hasBlocks = !n.known || *n.known >= fewFirst;
-  const Value least = hasBlocks ? leastOfBlocks(e, x, axis, key) : Value();
-  if (hasBlocks)
-    e.use(least);
   const Values start = {e.unset(x.type, dims), e.unset(ElementType::I64, dims)};
   return e.eachLine(start, axis, [&](const Scalars &line, const Values &initial) {
     // `own`, which stood at `i`, among those up to `tail`, of which the last one is lost.
@@ -119,6 +116,15 @@ Values keepFirst(Emitter &e, const Value &x, int64_t axis, int64_t count, const 
       return Values{e.withElement(moved[0], {place}, own),
                     e.withElement(moved[1], {place}, e.convert(i, ElementType::I64))};
     };
+    Scalars extents(x.dims.size(), one);
+    extents[static_cast<size_t>(axis)] = n;
+    const Value least =
+        hasBlocks
+            ? leastOfBlocks(
+                  e, e.reshape(e.slice(x, line, extents, Scalars(x.dims.size(), one)), {n}), 0, key)
+            : Value();
+    if (hasBlocks)
+      e.use(least);
     const Values filled = e.loop(size, initial, [&](const Scalar &i, const Values &so) {
       return withOwn(e.at(x, withPosition(line, axis, i)), i, i, so);
     });
@@ -139,7 +145,7 @@ Values keepFirst(Emitter &e, const Value &x, int64_t axis, int64_t count, const 
     const Values most = e.loop(
         e.max(zero, e.sub(blocks, firstBlock)), begun, [&](const Scalar &i, const Values &so) {
           const Scalar b = e.add(i, firstBlock);
-          const Scalar here = isBefore(e.at(least, withPosition(line, axis, b)), so);
+          const Scalar here = isBefore(e.at(least, {b}), so);
           return e.changedIf(here, so, [&] { return withRange(e.mul(b, each), each, so); });
         });
     const Scalar done = e.max(first, e.mul(blocks, each));
