@@ -1,3 +1,4 @@
+#include "ir/Analysis/IterationSlices.h"
 #include "ir/Analysis/Products.h"
 #include "ir/Dispatch/KernelDispatches.h"
 #include "ir/Dispatch/Passes.h"
@@ -39,7 +40,8 @@ public:
       return mayRunInWorkgroup(op) ? WalkResult::advance() : WalkResult::interrupt();
     });
     // The cores share each of a few products.
-    if (stays.wasInterrupted() || (hasProducts && iterationsOf(loop).value_or(cores) < cores))
+    if (stays.wasInterrupted() || (hasProducts && iterationsOf(loop).value_or(cores) < cores) ||
+        !haveSlicesApart(loop))
       return std::nullopt;
     ParallelLoop result(loop, inlineConstantBytes);
     llvm::SetVector<Value> needed;

@@ -216,6 +216,41 @@ func.func @two(%a: !t, %b: !t, %c: !t) -> (!t, !t) {
   }
 }
 
+/// What an iteration makes anew has a size that only the call knows.
+TEST_F(EngineSteadyState, IterationsWithTensorsOfTheirOwnComeToRest) {
+  constexpr const char *source = R"(
+!t = tensor<?x?xf32>
+func.func @turn(%x: !t) -> !t {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %x, %c0 : !t
+  %n = tensor.dim %x, %c1 : !t
+  %last = arith.subi %n, %c1 : index
+  %e = tensor.empty(%m, %n) : !t
+  %r = scf.forall (%i) in (%m) shared_outs(%o = %e) -> (!t) {
+    %own = tensor.empty(%n) : tensor<?xf32>
+    %line = scf.for %j = %c0 to %n step %c1 iter_args(%t = %own) -> (tensor<?xf32>) {
+      %k = arith.subi %last, %j : index
+      %v = tensor.extract %x[%i, %k] : !t
+      %u = tensor.insert %v into %t[%j] : tensor<?xf32>
+      scf.yield %u : tensor<?xf32>
+    }
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %line into %o[%i, 0] [1, %n] [1, 1] : tensor<?xf32> into !t
+    }
+  }
+  return %r : !t
+})";
+  std::vector<Value> arguments = {smallIntegers({50, 300})};
+  for (int threads : {1, 2}) {
+    std::shared_ptr<Engine> engine = makeEngine({.threads = threads});
+    Function turn = lookup(load(*engine, source), "turn");
+    for (int i = 0; i < 20 && allocationsOf(turn, arguments, 200) != 0; ++i) {
+    }
+    EXPECT_LE(allocationsOf(turn, arguments, 500), threads == 1 ? 0 : 2);
+  }
+}
+
 TEST_F(EngineSteadyState, EventsComeToRest) {
   std::vector<Value> arguments = {scalarF32(1), smallIntegers({100}), smallIntegers({100})};
   for (int threads : {1, 2}) {
