@@ -33,6 +33,9 @@ constexpr int64_t rowsWorthPanels = 4;
 constexpr int64_t bytesWorthOrder = int64_t(1) << 20;
 /// Bytes between rows of an operand, and elements of the reduction, below which it is as good as panels.
 constexpr int64_t smallStride = 512, smallDepth = 512;
+/// So few columns are sums along vectors of rows and columns, if both lie along what is summed. Beside few rows half a vector
+/// of columns is no more either.
+constexpr int64_t fewColumns = 3, fewRows = 3;
 
 struct PackConstants : plim::ir::impl::PlimPackConstantsBase<PackConstants> {
   using PlimPackConstantsBase::PlimPackConstantsBase;
@@ -41,16 +44,72 @@ struct PackConstants : plim::ir::impl::PlimPackConstantsBase<PackConstants> {
     host = hostOf(getOperation());
     FixedValues fixed(getOperation());
     SmallVector<linalg::LinalgOp> products;
+    SmallVector<linalg::GenericOp> turning;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function->hasAttr(kernelAttr))
         function.walk([&](linalg::LinalgOp op) {
-          if (op.hasPureTensorSemantics() && !op->hasAttr(deviceAttr) && isWorthwhile(op, fixed))
+          if (!op.hasPureTensorSemantics() || op->hasAttr(deviceAttr))
+            return;
+          auto generic = dyn_cast<linalg::GenericOp>(*op);
+          if (generic && !strict && hasFewColumns(generic, fixed))
+            turning.push_back(generic);
+          else if (isWorthwhile(op, fixed))
             products.push_back(op);
         });
     for (linalg::LinalgOp op : products) {
       pack(op);
       ++packed;
     }
+    for (linalg::GenericOp op : turning) {
+      turn(op);
+      ++turned;
+    }
+  }
+
+  /// Is it a product of floats with so few columns that they had better lie along what is summed, as the rows do?
+  bool hasFewColumns(linalg::GenericOp op, FixedValues &fixed) const {
+    std::optional<Product> product = productOf(op);
+    if (!product || product->depthLoops.size() != 1 || product->columnLoops.size() != 1 ||
+        !fixed.isFixed(op->getOperand(product->panel)) || fixed.isFixed(op))
+      return false;
+    OpOperand &panel = op->getOpOperand(product->panel), &rows = op->getOpOperand(product->rows);
+    const AffineMap map = op.getMatchingIndexingMap(&panel);
+    const unsigned depth = product->depthLoops.front();
+    const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    const int64_t columns = sizes[product->column];
+    return map.isProjectedPermutation() && isContiguousAlong(map, product->column) &&
+           isContiguousAlong(op.getMatchingIndexingMap(&rows), depth) &&
+           isa<FloatType>(getElementTypeOrSelf(panel.get())) && !extensionOf(op, product->panel) &&
+           !extensionOf(op, product->rows) && columns > 1 && sizes[depth] >= 2 * lanes(op) &&
+           (columns <= fewColumns ||
+            (2 * columns <= lanes(op) &&
+             iterations(op, product->rowLoops).value_or(INT64_MAX) <= fewRows));
+  }
+
+  /// Moves what is summed to where the columns are.
+  static void turn(linalg::GenericOp op) {
+    const Product product = *productOf(op);
+    OpBuilder builder(op);
+    OpOperand &operand = op->getOpOperand(product.panel);
+    const AffineMap map = op.getMatchingIndexingMap(&operand);
+    const auto type = cast<RankedTensorType>(operand.get().getType());
+    SmallVector<int64_t> order;
+    int64_t depth = 0;
+    for (auto [dimension, index] : llvm::enumerate(map.getResults())) {
+      if (index.isFunctionOfDim(product.depthLoops.front()))
+        depth = int64_t(dimension);
+      else
+        order.push_back(int64_t(dimension));
+    }
+    order.push_back(depth);
+    const SmallVector<int64_t> shape = applyPermutation(type.getShape(), order);
+    Value memory = tensor::EmptyOp::create(builder, op.getLoc(), shape, type.getElementType());
+    operand.set(linalg::TransposeOp::create(builder, op.getLoc(), operand.get(), memory, order)
+                    ->getResult(0));
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    maps[product.panel] = AffineMap::get(
+        map.getNumDims(), 0, applyPermutation(map.getResults(), order), op.getContext());
+    op.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
   }
 
   bool isWorthwhile(linalg::LinalgOp op, FixedValues &fixed) const {

@@ -290,6 +290,9 @@ def PlimPackConstants : Pass<"plim-pack-constants", "::mlir::ModuleOp"> {
     registers, is copied as before. A single row, which reads all of a
     large operand once, gets panels of eight vectors, so that it reads memory in its order.
 
+    Up to three columns of floats, or half a vector of them beside as few rows, are turned: they lie along what is summed then, as the rows do,
+    and each element of the result is a sum of vectors.
+
     ```mlir
     %r = linalg.matmul ins(%x, %w : tensor<?x768xf32>, tensor<768x512xf32>) outs(%f) -> tensor<?x512xf32>
     // becomes
@@ -304,7 +307,8 @@ def PlimPackConstants : Pass<"plim-pack-constants", "::mlir::ModuleOp"> {
   let options = [Option<"strict", "strict", "bool", /*default=*/"false",
                         "Floats are multiplied and added as the source says">];
   let statistics = [
-    Statistic<"packed", "packed", "operands whose panels are made once">];
+    Statistic<"packed", "packed", "operands whose panels are made once">,
+    Statistic<"turned", "turned", "operands of few columns that lie along what is summed">];
 }
 
 def PlimChoosePanels : Pass<"plim-choose-panels", "::mlir::func::FuncOp"> {

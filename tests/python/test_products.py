@@ -120,3 +120,45 @@ def test_complex(load, part, dtype, error):
         exact = a.astype(complex) @ b.astype(complex).T
         for function in functions:
             near(function(a, b), exact, error * max(1, shape[2]))
+
+
+@pytest.mark.parametrize("element, dtype, layout", [("f32", np.float32, "kj"), ("f32", np.float32, "jk"), ("f64", np.float64, "kj"),
+                                                    ("f16", np.float16, "kj")])
+def test_few_columns_of_constants(element, dtype, layout):
+    """Weights of a few classes: with any number of rows, known or not, one matrix or one for each of a batch."""
+    random = np.random.default_rng(17)
+    for columns, terms, batch in [(2, 768, 0), (3, 100, 0), (3, 33, 4), (8, 64, 0), (7, 1000, 2), (5, 7, 0), (1, 768, 0)]:
+        w = random.integers(-4, 5, (batch or 1, terms, columns)).astype(dtype)
+        stored = np.ascontiguousarray(w if layout == "kj" else w.transpose(0, 2, 1))
+        stored = stored if batch else stored[0]
+        shape = "x".join(map(str, stored.shape)) + f"x{element}"
+        b, lead = ("b, ", f"{batch}x") if batch else ("", "")
+        text = f"""
+func.func @main(%x: tensor<{lead}ROWSx{terms}x{element}>) -> tensor<{lead}ROWSx{columns}x{element}> {{
+  %at = arith.constant {1 if batch else 0} : index
+  %m = tensor.dim %x, %at : tensor<{lead}ROWSx{terms}x{element}>
+  %w = arith.constant dense<"0x{stored.tobytes().hex().upper()}"> : tensor<{shape}>
+  %e = tensor.empty(%m) : tensor<{lead}ROWSx{columns}x{element}>
+  %z = arith.constant 0.0 : {element}
+  %f = linalg.fill ins(%z : {element}) outs(%e : tensor<{lead}ROWSx{columns}x{element}>) -> tensor<{lead}ROWSx{columns}x{element}>
+  %r = linalg.generic {{indexing_maps = [affine_map<({b}i, j, k) -> ({b}i, k)>, affine_map<({b}i, j, k) -> ({b}{", ".join(layout)})>,
+                                        affine_map<({b}i, j, k) -> ({b}i, j)>],
+                       iterator_types = [{'"parallel", ' if batch else ''}"parallel", "parallel", "reduction"]}}
+      ins(%x, %w : tensor<{lead}ROWSx{terms}x{element}>, tensor<{shape}>) outs(%f : tensor<{lead}ROWSx{columns}x{element}>) {{
+  ^bb0(%p: {element}, %q: {element}, %s: {element}):
+    %t = arith.mulf %p, %q : {element}
+    %u = arith.addf %s, %t : {element}
+    linalg.yield %u : {element}
+  }} -> tensor<{lead}ROWSx{columns}x{element}>
+  return %r : tensor<{lead}ROWSx{columns}x{element}>
+}}"""
+        for rows in (None, 1, 3, 37):
+            source = text.replace("(%m)", "()") if rows else text
+            functions = [engine.loads(source.replace("ROWS", str(rows or "?")), numerics=numerics).main
+                         for engine, numerics in ((pl.Engine(threads=2), "default"), (pl.Engine(threads=1), "strict"))]
+            for given in (rows,) if rows else (0, 1, 3, 50):
+                # Small enough that f16 is exact.
+                x = (random.integers(-1, 2, (batch or 1, given, terms)) * (random.random((batch or 1, given, terms)) < 0.1)).astype(dtype)
+                want = x.astype(np.float64) @ w.astype(np.float64)
+                for function in functions:
+                    np.testing.assert_array_equal(function(x if batch else x[0]), want if batch else want[0])

@@ -59,3 +59,52 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #
     return %r : tensor<2x500xi32>
   }
 }
+
+// -----
+
+// Three columns, and eight beside three rows, are turned to where the sum goes; nine are not, nor is one, nor what is read across.
+// CHECK-LABEL: func.func @turned
+//       CHECK:   %[[T:.*]] = linalg.transpose ins(%{{.*}} : tensor<768x3xf32>) outs(%{{.*}} : tensor<3x768xf32>) permutation = [1, 0]
+//       CHECK:   linalg.generic
+//  CHECK-SAME:     ins(%{{.*}}, %[[T]] : tensor<?x768xf32>, tensor<3x768xf32>)
+//       CHECK:   linalg.transpose ins(%{{.*}} : tensor<768x8xf32>) outs(%{{.*}} : tensor<8x768xf32>) permutation = [1, 0]
+//       CHECK:   linalg.generic
+//   CHECK-NOT:   linalg.transpose
+//       CHECK:   return
+#a = affine_map<(i, j, k) -> (i, k)>
+#b = affine_map<(i, j, k) -> (k, j)>
+#c = affine_map<(i, j, k) -> (i, j)>
+#d = affine_map<(i, j, k) -> (k, i)>
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #dlti.target_device_spec<"plim.kind" = "cpu", "plim.page_bytes" = 4096 : i64>>} {
+  memref.global "private" @three : memref<768x3xf32>
+  memref.global "private" @eight : memref<768x8xf32>
+  func.func @turned(%x: tensor<?x768xf32>, %y: tensor<3x768xf32>, %o: tensor<?x3xf32>, %p: tensor<3x8xf32>, %across: tensor<768x3xf32>, %q: tensor<3x3xf32>)
+      -> (tensor<?x3xf32>, tensor<3x8xf32>, tensor<3x3xf32>) {
+    %g = memref.get_global @three : memref<768x3xf32>
+    %w = bufferization.to_tensor %g restrict : memref<768x3xf32> to tensor<768x3xf32>
+    %h = memref.get_global @eight : memref<768x8xf32>
+    %v = bufferization.to_tensor %h restrict : memref<768x8xf32> to tensor<768x8xf32>
+    %r = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x, %w : tensor<?x768xf32>, tensor<768x3xf32>) outs(%o : tensor<?x3xf32>) {
+    ^bb0(%s: f32, %t: f32, %u: f32):
+      %m = arith.mulf %s, %t : f32
+      %n = arith.addf %u, %m : f32
+      linalg.yield %n : f32
+    } -> tensor<?x3xf32>
+    %e = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%y, %v : tensor<3x768xf32>, tensor<768x8xf32>) outs(%p : tensor<3x8xf32>) {
+    ^bb0(%s: f32, %t: f32, %u: f32):
+      %m = arith.mulf %s, %t : f32
+      %n = arith.addf %u, %m : f32
+      linalg.yield %n : f32
+    } -> tensor<3x8xf32>
+    %f = linalg.generic {indexing_maps = [#d, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%across, %w : tensor<768x3xf32>, tensor<768x3xf32>) outs(%q : tensor<3x3xf32>) {
+    ^bb0(%s: f32, %t: f32, %u: f32):
+      %m = arith.mulf %s, %t : f32
+      %n = arith.addf %u, %m : f32
+      linalg.yield %n : f32
+    } -> tensor<3x3xf32>
+    return %r, %e, %f : tensor<?x3xf32>, tensor<3x8xf32>, tensor<3x3xf32>
+  }
+}
