@@ -33,6 +33,23 @@ class Axes(unittest.TestCase):
                         [("x", ("a", 3), np.float32)], [("y", 1, np.int64)], opset=18)
             np.testing.assert_array_equal(main(np.zeros((2, 3), np.float32)), [2, 3])
 
+    def test_borders(self):
+        """Of all modes, along all axes, wider than what they are made of too; of nothing there is none."""
+        random = np.random.default_rng(23)
+        for mode, shape, is_open in itertools.product(("edge", "reflect", "wrap"), [(1,), (5,), (1, 4), (3, 7), (2, 1, 3), (3, 4, 2, 5)], (False, True)):
+            for _ in range(3):
+                low, high = (random.integers(0, 1 + random.integers(1, 12), len(shape)) * random.integers(0, 2, len(shape)) for _ in range(2))
+                x = random.integers(-99, 99, shape).astype(random.choice([np.float32, np.int64, np.int8]))
+                got = one("Pad", x, constants=[np.concatenate([low, high])], attributes=[attribute("mode", s=mode.encode())], opset=19, is_open=is_open)
+                want = x if mode == "wrap" else np.pad(x, list(zip(low, high)), mode)
+                if mode == "wrap":  # NumPy 1.24 is wrong about borders that are wider
+                    for axis, extent in enumerate(shape):
+                        want = want.take(range(-low[axis], extent + high[axis]), axis, mode="wrap")
+                np.testing.assert_array_equal(got, want, err_msg=f"{mode} {shape} {low} {high} {is_open}")
+        for is_open in (False, True):
+            with self.assertRaisesRegex(pl.Error, "nothing is there to make a border of"):
+                one("Pad", np.zeros((2, 0), np.float32), constants=[np.int64([0, 1, 0, 0])], attributes=[attribute("mode", s=b"edge")], is_open=is_open)
+
     def test_numbers_of_few_bits(self):
         """Quantised by blocks along an axis, whole ones or not, to 8 bits and to less; constants of less are several in a byte."""
         random = np.random.default_rng(7)

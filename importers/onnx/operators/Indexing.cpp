@@ -287,26 +287,38 @@ Scalar inside(Emitter &e, const std::string &mode, const Scalar &at, const Scala
   return e.min(phase, e.sub(period, phase));
 }
 
-/// With borders along one axis, of elements that `mode` brings from inside.
-Value bordered(Emitter &e, const std::string &mode, const Value &x, size_t axis, const Scalar &low,
-               const Scalar &high) {
-  e.use(x);
-  auto border = [&](const Scalar &first, const Scalar &size) {
-    Scalars dims = x.dims;
-    dims[axis] = size;
-    return e.generate(x.type, dims, [&](const Scalars &position) {
-      Scalars at = position;
-      at[axis] = inside(e, mode, e.add(first, position[axis]), x.dims[axis]);
-      return e.at(x, at);
-    });
-  };
-  Values parts;
-  if (!low.is(0))
-    parts.push_back(border(e.sub(e.index(0), low), low));
-  parts.push_back(x);
-  if (!high.is(0))
-    parts.push_back(border(x.dims[axis], high));
-  return e.concatenate(parts, static_cast<int64_t>(axis));
+/// With borders, of elements that `mode` brings from inside: x in the middle, then along one axis after the other what stands
+/// beside it, from what is there already. The innermost first: what lies side by side is moved as a whole then.
+Value bordered(Emitter &e, const std::string &mode, const Value &x, const Scalars &low,
+               const Scalars &high, const Scalars &dims) {
+  Scalars offsets = low, sizes = x.dims; // of what is there
+  Value out = e.insert(x, e.unset(x.type, dims), low);
+  for (size_t axis = x.dims.size(); axis-- > 0;) {
+    auto addBorder = [&](const Scalar &first, const Scalar &size) {
+      Scalars place = offsets, extents = sizes;
+      place[axis] = first;
+      extents[axis] = size;
+      e.use(out);
+      const Value border = e.generate(x.type, extents, [&](const Scalars &position) {
+        Scalars at;
+        for (size_t i = 0; i < position.size(); ++i)
+          at.push_back(e.add(place[i], position[i]));
+        at[axis] = e.add(low[axis], inside(e, mode, e.sub(at[axis], low[axis]), x.dims[axis]));
+        return e.at(out, at);
+      });
+      out = e.insert(border, out, place);
+    };
+    if (!low[axis].is(0) || !high[axis].is(0))
+      e.require(e.compare(Compare::Greater, x.dims[axis], e.index(0)),
+                "nothing is there to make a border of");
+    if (!low[axis].is(0))
+      addBorder(e.index(0), low[axis]);
+    if (!high[axis].is(0))
+      addBorder(e.add(low[axis], x.dims[axis]), high[axis]);
+    offsets[axis] = e.index(0);
+    sizes[axis] = dims[axis];
+  }
+  return out;
 }
 
 void pad(Operator &op) {
@@ -352,13 +364,8 @@ void pad(Operator &op) {
   }
   if (mode == "constant" && known && !negative)
     return op.set(0, e.pad(x, low, high, with));
-  if (known && !negative) { // the innermost first: what lies side by side is moved as a whole then
-    Value out = x;
-    for (size_t axis = rank; axis-- > 0;)
-      if (!low[axis].is(0) || !high[axis].is(0))
-        out = bordered(e, mode, out, axis, low[axis], high[axis]);
-    return op.set(0, out);
-  }
+  if (known && !negative)
+    return op.set(0, bordered(e, mode, x, low, high, dims));
   e.use(x);
   op.set(0, e.generate(x.type, dims, [&](const Scalars &position) {
     Scalars at;
