@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMCOLLAPSEREDUCTIONS
@@ -54,14 +55,110 @@ bool isCollapsible(linalg::LinalgOp op) {
          mayCollapseLoops(op) && !productOf(op) && !adjacentLoops(op).empty();
 }
 
+/// Vectors lie along windows that are as wide.
+constexpr int64_t wideWindow = 32;
+
+/// The loops `o` and `w` of windows that follow each other without a gap: `index` is o * S + w, of which w has S iterations.
+std::optional<std::pair<unsigned, unsigned>> windowsOf(AffineExpr index, int64_t extent,
+                                                       ArrayRef<int64_t> sizes) {
+  auto sum = dyn_cast<AffineBinaryOpExpr>(index);
+  if (!sum || sum.getKind() != AffineExprKind::Add)
+    return std::nullopt;
+  auto begin = dyn_cast<AffineBinaryOpExpr>(sum.getLHS());
+  auto within = dyn_cast<AffineDimExpr>(sum.getRHS());
+  if (!begin || !within) {
+    begin = dyn_cast<AffineBinaryOpExpr>(sum.getRHS());
+    within = dyn_cast<AffineDimExpr>(sum.getLHS());
+  }
+  if (!begin || !within || begin.getKind() != AffineExprKind::Mul)
+    return std::nullopt;
+  auto window = dyn_cast<AffineDimExpr>(begin.getLHS());
+  auto step = dyn_cast<AffineConstantExpr>(begin.getRHS());
+  if (!window || !step)
+    return std::nullopt;
+  const int64_t count = sizes[window.getPosition()], size = sizes[within.getPosition()];
+  if (ShapedType::isDynamic(count) || ShapedType::isDynamic(size) || step.getValue() != size ||
+      extent != count * size)
+    return std::nullopt;
+  return std::pair(window.getPosition(), within.getPosition());
+}
+
+/// Gives the input whose windows follow each other a dimension for the windows, and one for what is in each. What said
+/// how large they are, and nothing else, goes.
+bool splitWindows(RewriterBase &rewriter, linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics() || op->hasAttr(deviceAttr))
+    return false;
+  SmallVector<OpOperand *> read;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (op.payloadUsesValueFromOperand(input))
+      read.push_back(input);
+  if (read.size() != 1 || op.getNumDpsInits() != 1 || op.hasIndexSemantics())
+    return false;
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  const AffineMap map = op.getMatchingIndexingMap(read[0]);
+  auto type = dyn_cast<RankedTensorType>(read[0]->get().getType());
+  if (!type || map.getNumResults() == 0)
+    return false;
+  const auto last = windowsOf(map.getResults().back(), type.getShape().back(), sizes);
+  if (!last || sizes[last->second] < wideWindow)
+    return false;
+  SmallVector<ReassociationIndices> parts;
+  SmallVector<int64_t> shape;
+  SmallVector<AffineExpr> indices;
+  for (auto [index, extent] : llvm::zip(map.getResults(), type.getShape())) {
+    ReassociationIndices &part = parts.emplace_back();
+    auto add = [&](AffineExpr each, int64_t size) {
+      part.push_back(int64_t(shape.size()));
+      shape.push_back(size);
+      indices.push_back(each);
+    };
+    if (const auto windows = windowsOf(index, extent, sizes)) {
+      add(getAffineDimExpr(windows->first, op.getContext()), sizes[windows->first]);
+      add(getAffineDimExpr(windows->second, op.getContext()), sizes[windows->second]);
+    } else {
+      add(index, extent);
+    }
+  }
+  const AffineMap split = AffineMap::get(map.getNumDims(), 0, indices, op.getContext());
+  OpOperand &init = op.getDpsInitsMutable()[0];
+  // All loops have to be told by what is left.
+  if (!inversePermutation(
+          AffineMap::get(map.getNumDims(), 0,
+                         llvm::to_vector(llvm::concat<const AffineExpr>(
+                             split.getResults(), op.getMatchingIndexingMap(&init).getResults())),
+                         op.getContext())))
+    return false;
+  rewriter.setInsertionPoint(op);
+  Value rows = tensor::ExpandShapeOp::create(rewriter, op.getLoc(),
+                                             RankedTensorType::get(shape, type.getElementType()),
+                                             read[0]->get(), parts);
+  const unsigned number = read[0]->getOperandNumber();
+  auto reduction = linalg::GenericOp::create(
+      rewriter, op.getLoc(), op->getResultTypes(), rows, init.get(),
+      {split, op.getMatchingIndexingMap(&init)}, op.getIteratorTypesArray(),
+      [&](OpBuilder &b, Location, ValueRange arguments) {
+        IRMapping mapping;
+        mapping.map(op.getBody()->getArgument(number), arguments[0]);
+        mapping.map(op.getBody()->getArguments().back(), arguments[1]);
+        for (Operation &each : *op.getBody())
+          b.clone(each, mapping);
+      });
+  rewriter.replaceOp(op, reduction);
+  return true;
+}
+
 struct CollapseReductions : plim::ir::impl::PlimCollapseReductionsBase<CollapseReductions> {
   void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<linalg::GenericOp> generics;
+    getOperation().walk([&](linalg::GenericOp op) { generics.push_back(op); });
+    for (linalg::GenericOp op : generics)
+      split += splitWindows(rewriter, op);
     SmallVector<linalg::LinalgOp> reductions;
     getOperation().walk([&](linalg::LinalgOp op) {
       if (isCollapsible(op))
         reductions.push_back(op);
     });
-    IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : reductions) {
       op = fuseProducers(rewriter, op, isCollapsible);
       if (!op || hasCompany(op))

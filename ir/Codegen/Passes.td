@@ -209,6 +209,8 @@ def PlimCollapseReductions : Pass<"plim-collapse-reductions", "::mlir::func::Fun
     alone comes along. A reduction of what others read too, or of the results of another one, with which it could be computed,
     keeps its loops.
 
+    Windows of 32 elements and more that follow each other without a gap, all of a known extent, are rows: the input is reshaped.
+
     ```mlir
     %r = linalg.reduce { arith.maximumf } ins(%x : tensor<64x512x7x7xf32>) outs(%e : tensor<64x512xf32>) dimensions = [2, 3]
     // becomes
@@ -218,7 +220,8 @@ def PlimCollapseReductions : Pass<"plim-collapse-reductions", "::mlir::func::Fun
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::affine::AffineDialect"];
   let statistics = [
-    Statistic<"collapsed", "collapsed", "reductions with fewer loops">];
+    Statistic<"collapsed", "collapsed", "reductions with fewer loops">,
+    Statistic<"split", "split", "reductions of windows that became rows">];
 }
 
 def PlimUnrollReductions : Pass<"plim-unroll-reductions", "::mlir::func::FuncOp"> {

@@ -33,6 +33,21 @@ class Axes(unittest.TestCase):
                         [("x", ("a", 3), np.float32)], [("y", 1, np.int64)], opset=18)
             np.testing.assert_array_equal(main(np.zeros((2, 3), np.float32)), [2, 3])
 
+    def test_windows_without_gaps(self):
+        """Wide ones, which are rows, beside those that are not, or that leave a rest; the last of several dimensions, or all."""
+        random = np.random.default_rng(29)
+        reduces = {"MaxPool": np.max, "AveragePool": np.mean, "LpPool": lambda v, axis: np.sqrt(np.square(v).sum(axis))}
+        for operator, (shape, window), rest in itertools.product(
+                reduces, [((3, 5), (32,)), ((2, 1), (100,)), ((1, 7), (31,)), ((4, 3), (2, 33)), ((2, 2), (40, 3)), ((1, 2), (2, 3, 64))], (0, 1)):
+            counts = random.integers(1, 5, len(window))
+            x = random.uniform(-1, 1, (*shape, *(counts * window + rest))).astype(np.float32)
+            inner = x[(..., *(slice(c * w) for c, w in zip(counts, window)))].astype(np.float64)
+            parts = inner.reshape(*shape, *itertools.chain(*zip(counts, window)))
+            want = reduces[operator](parts, axis=tuple(range(3, 3 + 2 * len(window), 2)))
+            for is_open in (False, True):
+                got = one(operator, x, attributes=[attribute("kernel_shape", ints=list(window)), attribute("strides", ints=list(window))], is_open=is_open)
+                np.testing.assert_allclose(got, want, rtol=2e-5, atol=2e-6, err_msg=f"{operator} {x.shape} {window}")
+
     def test_borders(self):
         """Of all modes, along all axes, wider than what they are made of too; of nothing there is none."""
         random = np.random.default_rng(23)

@@ -90,3 +90,46 @@ func.func @nothing(%x: tensor<0x0x?xi32>, %o: tensor<?xi32>) -> tensor<?xi32> {
   } -> tensor<?xi32>
   return %r : tensor<?xi32>
 }
+
+// -----
+
+// Windows without gaps are rows if they are wide; what says how wide goes.
+// CHECK-LABEL: func.func @windows
+//       CHECK:   %[[R:.*]] = tensor.expand_shape %{{.*}} {{\[}}[0], [1, 2]] output_shape [8, 5, 100] : tensor<8x500xf32> into tensor<8x5x100xf32>
+//       CHECK:   linalg.generic {{.*}} ins(%[[R]] : tensor<8x5x100xf32>)
+// A rest, a gap, or a window that is short.
+//   CHECK-NOT:   tensor.expand_shape
+//       CHECK:   return
+#rest = affine_map<(r, o, w) -> (r, o * 100 + w)>
+#gap = affine_map<(r, o, w) -> (r, o * 125 + w)>
+#short = affine_map<(r, o, w) -> (r, o * 20 + w)>
+#width = affine_map<(r, o, w) -> (w)>
+#out = affine_map<(r, o, w) -> (r, o)>
+func.func @windows(%x: tensor<8x500xf32>, %y: tensor<8x520xf32>, %w: tensor<100xf32>, %v: tensor<20xf32>, %o: tensor<8x5xf32>, %p: tensor<8x4xf32>, %q: tensor<8x25xf32>)
+    -> (tensor<8x5xf32>, tensor<8x5xf32>, tensor<8x4xf32>, tensor<8x25xf32>) {
+  %a = linalg.generic {indexing_maps = [#rest, #width, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<8x500xf32>, tensor<100xf32>) outs(%o : tensor<8x5xf32>) {
+  ^bb0(%in: f32, %unused: f32, %so: f32):
+    %m = arith.maximumf %in, %so : f32
+    linalg.yield %m : f32
+  } -> tensor<8x5xf32>
+  %b = linalg.generic {indexing_maps = [#rest, #width, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%y, %w : tensor<8x520xf32>, tensor<100xf32>) outs(%o : tensor<8x5xf32>) {
+  ^bb0(%in: f32, %unused: f32, %so: f32):
+    %m = arith.maximumf %in, %so : f32
+    linalg.yield %m : f32
+  } -> tensor<8x5xf32>
+  %c = linalg.generic {indexing_maps = [#gap, #width, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<8x500xf32>, tensor<100xf32>) outs(%p : tensor<8x4xf32>) {
+  ^bb0(%in: f32, %unused: f32, %so: f32):
+    %m = arith.maximumf %in, %so : f32
+    linalg.yield %m : f32
+  } -> tensor<8x4xf32>
+  %d = linalg.generic {indexing_maps = [#short, #width, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %v : tensor<8x500xf32>, tensor<20xf32>) outs(%q : tensor<8x25xf32>) {
+  ^bb0(%in: f32, %unused: f32, %so: f32):
+    %m = arith.maximumf %in, %so : f32
+    linalg.yield %m : f32
+  } -> tensor<8x25xf32>
+  return %a, %b, %c, %d : tensor<8x5xf32>, tensor<8x5xf32>, tensor<8x4xf32>, tensor<8x25xf32>
+}
