@@ -84,6 +84,8 @@ def check(case, engines, numbers):
             getattr(computations, case.function.name)(*want.values())
         except (ValueError, ZeroDivisionError, OverflowError):
             return None  # overlapping arrays took a root of what is negative
+    if any(np.abs(want[name][np.isfinite(want[name])]).max(initial=0) > 1e30 for name in shapes):
+        return None  # overlapping arrays grew beyond f32: nothing can be said of what is computed with them
     before = None
     for engine in engines:
         have = case.laid_out(values, dtype, pair)
@@ -99,11 +101,9 @@ def check(case, engines, numbers):
 
 
 def compare(have, want, dtype, is_whole):
-    """What is wrong, or nothing. Where overlapping arrays grew beyond f32 nothing can be said of numbers near the limit."""
+    """What is wrong, or nothing."""
     finite = np.isfinite(want)
     largest = np.abs(want[finite]).max(initial=0)
-    if largest > 1e30:
-        return None
     if np.isfinite(have[~finite]).any():
         return "has numbers where there are none"
     allowed = 0 if is_whole else np.finfo(dtype).eps * 2e4 * (1 + largest)
