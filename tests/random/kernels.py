@@ -84,8 +84,8 @@ def check(case, engines, numbers):
             getattr(computations, case.function.name)(*want.values())
         except (ValueError, ZeroDivisionError, OverflowError):
             return None  # overlapping arrays took a root of what is negative
-    if any(np.abs(want[name][np.isfinite(want[name])]).max(initial=0) > 1e30 for name in shapes):
-        return None  # overlapping arrays grew beyond f32: nothing can be said of what is computed with them
+    if any(np.abs(want[name][np.isfinite(want[name])]).max(initial=0) > 1e15 for name in shapes):
+        return None  # overlapping arrays grew: what is left may be a root of what is beyond f32
     before = None
     for engine in engines:
         have = case.laid_out(values, dtype, pair)
