@@ -56,6 +56,23 @@ LLVM::GlobalOp ExportBuilder::makeBytes(const DataSymbol &symbol, StringRef call
   return global;
 }
 
+/// Of a scalar in memory, where it has a type of its own in C.
+static unsigned bitsOf(StringRef element) {
+  if (element == "index")
+    return 64;
+  unsigned bits = 0;
+  if (element.consume_front("bf") || element.consume_front("f") || element.consume_front("ui") ||
+      element.consume_front("i"))
+    (void)element.consumeInteger(10, bits);
+  return std::max(8u, unsigned(llvm::PowerOf2Ceil(bits)));
+}
+
+int64_t ExportBuilder::elementBytes(const ValueType &value) {
+  StringRef element = value.element;
+  const bool isPair = element.consume_front("complex<") && element.consume_back(">");
+  return int64_t(bitsOf(element)) / 8 * (isPair ? 2 : 1);
+}
+
 Type ExportBuilder::typeOf(const ValueType &value) {
   if (value.isShaped)
     return pointer;
@@ -64,13 +81,7 @@ Type ExportBuilder::typeOf(const ValueType &value) {
     return builder.getF32Type();
   if (element == "f64")
     return builder.getF64Type();
-  if (element == "index")
-    return word;
-  StringRef digits = element;
-  unsigned bits = 0;
-  if (digits.consume_front("bf") || digits.consume_front("f") || digits.consume_front("i"))
-    (void)digits.consumeInteger(10, bits);
-  return IntegerType::get(pointer.getContext(), std::max(8u, unsigned(llvm::PowerOf2Ceil(bits))));
+  return IntegerType::get(pointer.getContext(), bitsOf(element));
 }
 
 Value ExportBuilder::words(int64_t count) {
@@ -120,15 +131,15 @@ void ExportBuilder::refuseWide(Value index) {
   refuseIf(LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, same, index));
 }
 
-void ExportBuilder::refuseIf(Value condition) {
+void ExportBuilder::refuseIf(Value condition, int32_t status) {
   Region &body = *builder.getInsertionBlock()->getParent();
   Block *refuse = new Block, *go = new Block;
   body.push_back(refuse);
   body.push_back(go);
   LLVM::CondBrOp::create(builder, loc, condition, refuse, go);
   builder.setInsertionPointToEnd(refuse);
-  Value status = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(invalidArgument));
-  LLVM::ReturnOp::create(builder, loc, status);
+  Value returned = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(status));
+  LLVM::ReturnOp::create(builder, loc, returned);
   builder.setInsertionPointToEnd(go);
 }
 

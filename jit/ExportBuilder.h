@@ -17,7 +17,9 @@ inline constexpr int32_t parametersOffset = ir::abi::contextBytes;
 inline constexpr int32_t devicesOffset = parametersOffset + 8;
 /// Where the scratch of the dispatch that runs begins in the slab.
 inline constexpr int32_t scratchOffset = devicesOffset + 8;
-inline constexpr int32_t exportContextBytes = scratchOffset + 8;
+/// Where that of dispatches begins which have no place among the buffers.
+inline constexpr int32_t slabEndOffset = scratchOffset + 8;
+inline constexpr int32_t exportContextBytes = slabEndOffset + 8;
 /// plim_context::call: the memory of each result.
 inline constexpr int32_t resultsOffset = 32;
 inline constexpr int32_t wordBytes = 8;
@@ -25,6 +27,7 @@ inline constexpr int32_t wordBytes = 8;
 inline constexpr llvm::StringLiteral adapterPrefix = "plim.adapter.";
 
 inline constexpr int32_t invalidArgument = static_cast<int32_t>(StatusCode::InvalidArgument);
+inline constexpr int32_t resourceExhausted = static_cast<int32_t>(StatusCode::ResourceExhausted);
 
 /// Methods build where `builder` stands, unless they take a builder `at`. On the thread of the
 /// module's context.
@@ -49,6 +52,8 @@ protected:
   /// A constant with the bytes of `value`, or zeros.
   mlir::LLVM::GlobalOp makeBytes(const DataSymbol &symbol, llvm::StringRef called,
                                  mlir::Attribute value);
+  /// Bytes of one element.
+  static int64_t elementBytes(const ValueType &value);
   /// As C passes it: a pointer for what is shaped.
   mlir::Type typeOf(const ValueType &value);
   /// Allocates `count` slots of eight bytes in the frame.
@@ -59,9 +64,9 @@ protected:
   llvm::SmallVector<mlir::Value> fieldsOf(mlir::Value fields, int64_t count);
   /// The values in slots of the frame.
   mlir::Value array(mlir::ValueRange values);
-  /// Ends the call with InvalidArgument if the condition, an i1, holds. `builder` stands behind the
+  /// Ends the call with that status if the condition, an i1, holds. `builder` stands behind the
   /// check.
-  void refuseIf(mlir::Value condition);
+  void refuseIf(mlir::Value condition, int32_t status = invalidArgument);
   /// The same for an index that does not fit in 32 bits.
   void refuseWide(mlir::Value index);
   /// The same where a pointer among the values is null.

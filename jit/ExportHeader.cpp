@@ -1,5 +1,7 @@
 #include "jit/Exporter.h"
 
+#include "support/CheckedMath.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -92,8 +94,11 @@ StringRef remarkOn(StringRef element) {
 std::string described(const ValueType &type) {
   std::string text;
   for (int64_t extent : type.shape)
-    text += std::to_string(extent) + " x ";
+    text += (extent == -1 ? "?" : std::to_string(extent)) + " x ";
   text += type.element;
+  for (const auto &[d, bounds] : enumerate(type.bounds))
+    if (bounds != ExtentBounds())
+      text += ", extent " + std::to_string(d) + " of " + toString(bounds);
   if (!type.strides.empty()) {
     text += ", strides in elements";
     for (int64_t stride : type.strides)
@@ -162,8 +167,9 @@ private:
 
   void writeStatus() {
     out << "/* What a function returns. */\nenum " << name << "_status {\n";
-    for (auto code : {StatusCode::Ok, StatusCode::InvalidArgument, StatusCode::FailedPrecondition,
-                      StatusCode::OutOfRange, StatusCode::Unavailable, StatusCode::Internal})
+    for (auto code : {StatusCode::Ok, StatusCode::InvalidArgument, StatusCode::ResourceExhausted,
+                      StatusCode::FailedPrecondition, StatusCode::OutOfRange,
+                      StatusCode::Unavailable, StatusCode::Internal})
       out << "  " << take(macro + "_" + macroOf(statusCodeName(code))) << " = "
           << static_cast<int>(code) << ",\n";
     out << "};\n\n";
@@ -205,7 +211,8 @@ private:
     raw_string_ostream body(fields);
     auto field = [&](StringRef called, const std::string &where, const PoolNeed &need) {
       const std::string member = names.take(called, "pool");
-      defineMacro(Twine(upper(member)) + "_BYTES", need.bytes);
+      if (need.bytes > 0)
+        defineMacro(Twine(upper(member)) + "_BYTES", need.bytes);
       defineMacro(Twine(upper(member)) + "_ALIGNMENT", need.alignment);
       defineMacro(Twine(upper(member)) + "_SECTION", StringRef(where));
       body << "  void *" << member << ";\n";
@@ -214,6 +221,10 @@ private:
     if (structs.slab)
       field("workspace", ".bss." + (reached.empty() ? "workspace" : reached[0]),
             {structs.slabBytes, std::max<int64_t>(target.devices[0].workspaceAlignment, 64)});
+    if (structs.slabIsOpen)
+      body << "  /* At least what the query of a function says, for those that have one. */\n"
+              "  size_t "
+           << names.take("workspace_bytes", "") << ";\n";
     for (const auto &[i, pool] : enumerate(structs.pools))
       field(artifact.pools[pool], ".bss." + artifact.pools[pool], structs.poolNeeds[i]);
     out << "\n/* Memory for buffers that live during a call only: so many bytes, so aligned, in "
@@ -310,6 +321,28 @@ private:
     about.push_back((Twine(" *   ") + called + ": " + described(type) + remark).str());
   }
 
+  /// Parameters for the extents that are not known here: what they are, or places for them.
+  static void addExtents(const ValueType &type, const std::string &called, Names &names,
+                         std::vector<std::string> &parameters, StringRef pointer = "") {
+    for (const auto &[d, extent] : enumerate(type.shape))
+      if (extent == -1)
+        parameters.push_back(
+            (Twine("int64_t ") + pointer + names.take(called + "_extent" + utostr(d), "")).str());
+  }
+
+  /// Of a tensor whose extents are known or bounded.
+  static std::optional<int64_t> mostElements(const ValueType &type) {
+    std::optional<int64_t> count = 1;
+    for (const auto &[d, extent] : enumerate(type.shape)) {
+      const int64_t most = extent != -1          ? extent
+                           : type.bounds.empty() ? ExtentBounds().max
+                                                 : type.bounds[d].max;
+      if (most == ExtentBounds().max || !(count = plim::checkedMul(*count, most)))
+        return std::nullopt;
+    }
+    return count;
+  }
+
   /// What the module calls: the program has it.
   void writeExternal(const ExternalFunction &external, const ExternalTypes &types) {
     Names names;
@@ -318,10 +351,11 @@ private:
     for (const auto &[i, type] : enumerate(types.arguments)) {
       if (type.donatedTo)
         donated.insert(*type.donatedTo);
-      describe(type, names.take("", "argument" + Twine(i)),
-               !type.donatedTo && type.access == Access::ReadOnly, type.isShaped,
+      const std::string called = names.take("", "argument" + Twine(i));
+      describe(type, called, !type.donatedTo && type.access == Access::ReadOnly, type.isShaped,
                type.donatedTo ? Twine(", becomes result ") + Twine(*type.donatedTo) : Twine(""),
                parameters, about);
+      addExtents(type, called, names, parameters);
     }
     for (const auto &[i, type] : enumerate(types.results))
       if (!donated.contains(uint32_t(i)))
@@ -350,32 +384,51 @@ private:
     context(has.parameters, "parameters");
     context(has.state, "state");
     context(has.devices, "devices");
-    auto bytesOf = [](const ValueType &type) {
-      int64_t count = 1;
-      for (int64_t extent : type.shape)
-        count *= extent;
-      return count;
-    };
     auto add = [&](const ValueType &type, const std::string &called, bool isConst, bool isPointer,
                    const Twine &remark) {
       describe(type, called, isConst, isPointer, remark, parameters, about);
-      if (type.isShaped)
-        defineMacro(Twine(prefix) + "_" + upper(called) + "_ELEMENTS", bytesOf(type));
+      if (std::optional<int64_t> most = type.isShaped ? mostElements(type) : std::nullopt)
+        defineMacro(Twine(prefix) + "_" + upper(called) +
+                        (openExtents(type) > 0 ? "_MOST_ELEMENTS" : "_ELEMENTS"),
+                    *most);
     };
     std::set<uint32_t> donated;
+    std::vector<std::string> queried;
     for (const auto &[i, type] : enumerate(function.arguments)) {
       if (type.donatedTo)
         donated.insert(*type.donatedTo);
       const bool isConst = !type.donatedTo && type.access == Access::ReadOnly;
-      add(type, names.take(type.name, "argument" + Twine(i)), isConst, type.isShaped,
+      const std::string called = names.take(type.name, "argument" + Twine(i));
+      add(type, called, isConst, type.isShaped,
           type.donatedTo                     ? Twine(", becomes result ") + Twine(*type.donatedTo)
           : isConst || !type.isShaped        ? Twine("")
           : type.access == Access::WriteOnly ? Twine(", is written")
                                              : Twine(", is read and written"));
+      if (isQueried(type))
+        queried.push_back(parameters.back());
+      const size_t before = parameters.size();
+      addExtents(type, called, names, parameters);
+      queried.insert(queried.end(), parameters.begin() + std::ptrdiff_t(before), parameters.end());
     }
-    for (const auto &[i, type] : enumerate(function.results))
-      if (!donated.contains(uint32_t(i)))
-        add(type, names.take("", "result" + Twine(i)), false, true, ", is written");
+    for (const auto &[i, type] : enumerate(function.results)) {
+      const bool isOpen = openExtents(type) > 0;
+      const std::string called = names.take("", "result" + Twine(i));
+      if (!donated.contains(uint32_t(i))) {
+        add(type, called, false, true,
+            isOpen ? ", is written, and so are its extents, to places of their own; with room for "
+                     "as many elements as its capacity"
+                   : ", is written");
+        if (isOpen)
+          parameters.push_back("int64_t " + names.take(called + "_capacity", ""));
+      }
+      addExtents(type, called, names, parameters, "*");
+    }
+    if (isSlabOpen(function)) {
+      queried.push_back("size_t *bytes");
+      const std::string query = symbol + std::string(workspaceQuerySuffix);
+      out << "/* The bytes that " << symbol << "() needs of the workspace. */\nenum " << name
+          << "_status " << take(query) << "(" << join(queried, ",\n    ") << ");\n\n";
+    }
     defineMacro(Twine(prefix) + "_STACK_BYTES", function.stackBytes);
     out << "/* @" << commentable(function.name);
     if (!function.location.empty())

@@ -1,6 +1,6 @@
 #include "jit/Exporter.h"
 
-#include "jit/ExternalExporter.h"
+#include "jit/ExtentExporter.h"
 
 #include "ir/Conversion/Passes.h"
 #include "ir/Conversion/RuntimeCalls.h"
@@ -23,27 +23,24 @@ namespace plim::jit {
 
 namespace {
 
-class Exporter : public ExternalExporter {
+class Exporter : public ExtentExporter {
 public:
-  using ExternalExporter::ExternalExporter;
+  using ExtentExporter::ExtentExporter;
 
   StatusOr<std::vector<ExportedContext>> run() {
     PLIM_RETURN_IF_ERROR(checkNames());
     for (const FunctionSignature &function : artifact.functions) {
       PLIM_RETURN_IF_ERROR(checkSizes(function));
-      if (!function.plan.buffers.empty())
-        return errorAtPlace(
-            StatusCode::Unimplemented,
-            function.location + "'" + function.name +
-                "' cannot be exported: a call has to know extents before its memory "
-                "can be planned, unless plim.max_bytes bounds it");
       if (!function.unplanned.empty())
         return errorAtPlace(StatusCode::Unimplemented, function.unplanned + ", so that '" +
                                                            function.name + "' cannot be exported");
     }
-    PLIM_RETURN_IF_ERROR(refuse("plim_rt_allocate", "takes memory whose size only a call knows; "
-                                                    "bound it with plim.max_bytes"));
+    // Else that is for buffers of a plan to which extents give no memory.
+    if (llvm::none_of(artifact.functions, isSlabOpen))
+      PLIM_RETURN_IF_ERROR(refuse("plim_rt_allocate", "takes memory whose size only a call knows; "
+                                                      "bound it with plim.max_bytes"));
     PLIM_RETURN_IF_ERROR(refuse("plim_rt_recurse", "is recursive, so that its stack has no bound"));
+    limitResults();
     callDispatches();
     PLIM_RETURN_IF_ERROR(callExternals());
     for (const FunctionSignature &function : artifact.functions)
@@ -52,8 +49,10 @@ public:
     PLIM_RETURN_IF_ERROR(defineData());
     for (Operation &op : *module.getBody())
       makeLocal(&op);
-    for (const auto &[function, context] : llvm::zip_equal(artifact.functions, contexts))
+    for (const auto &[function, context] : llvm::zip_equal(artifact.functions, contexts)) {
+      defineQuery(function);
       defineFunction(function, context);
+    }
     defineReset();
     defineOpenAndClose();
     return std::move(contexts);
@@ -76,9 +75,13 @@ private:
                                 "' has the same name in C as another function, '" + symbol + "'");
       return okStatus();
     };
-    for (const FunctionSignature &function : artifact.functions)
-      PLIM_RETURN_IF_ERROR(
-          add(exportedSymbol(name, function.name), function.location, function.name));
+    for (const FunctionSignature &function : artifact.functions) {
+      const std::string symbol = exportedSymbol(name, function.name);
+      PLIM_RETURN_IF_ERROR(add(symbol, function.location, function.name));
+      if (isSlabOpen(function))
+        PLIM_RETURN_IF_ERROR(add(symbol + std::string(workspaceQuerySuffix), function.location,
+                                 function.name + std::string(workspaceQuerySuffix)));
+    }
     for (const ExternalFunction &external : artifact.externals) {
       if (!external.device.empty())
         continue;
@@ -93,16 +96,14 @@ private:
 
   Status checkSizes(const FunctionSignature &function) {
     auto check = [&](const ValueType &type, const char *kind, size_t index) {
-      const bool isKnown =
-          !llvm::is_contained(type.shape, -1) && !llvm::is_contained(type.strides, dynamicStride);
       if (type.element == "index" && type.isShaped && isNarrow())
         return unimplementedError(function.location + "'" + function.name +
                                   "' cannot be exported: " + kind + " #" + std::to_string(index) +
                                   " has elements of type index, which has 32 bits there");
-      if (!isKnown)
+      if (llvm::is_contained(type.strides, dynamicStride))
         return unimplementedError(function.location + "'" + function.name +
                                   "' cannot be exported: " + kind + " #" + std::to_string(index) +
-                                  ", " + toString(type) + ", has an extent that is not known");
+                                  ", " + toString(type) + ", has a stride that is not known");
       return okStatus();
     };
     for (const auto &[i, type] : llvm::enumerate(function.arguments))
@@ -124,7 +125,7 @@ private:
   ExportedContext contextOf(const FunctionSignature &signature) {
     ExportedContext context;
     context.workspaces =
-        signature.workspaceBytes > 0 || signature.scratchBytes > 0 ||
+        signature.workspaceBytes > 0 || signature.scratchBytes > 0 || isSlabOpen(signature) ||
         llvm::any_of(signature.pools, [](const PoolNeed &need) { return need.bytes > 0; });
     context.state = signature.usesState;
     llvm::SetVector<Operation *> reached;
@@ -165,7 +166,8 @@ private:
       // Where its scratch is, for those in the slab.
       auto scratch = call->getAttrOfType<IntegerAttr>(ir::scratchOffsetAttr);
       ir::storeAt(at, call.getLoc(),
-                  ir::constant64(at, call.getLoc(), scratch ? scratch.getInt() : slabBytes()),
+                  scratch ? ir::constant64(at, call.getLoc(), scratch.getInt())
+                          : load(at, word, context, slabEndOffset),
                   context, scratchOffset);
       Value begin = ir::constant64(at, call.getLoc(), 0);
       Value status =
@@ -196,8 +198,15 @@ private:
   void defineRuntime() {
     define("plim_rt_allocate_result", [&](OpBuilder &at, ValueRange arguments) -> Value {
       Value results = load(at, pointer, arguments[0], resultsOffset);
-      Value slot = LLVM::GEPOp::create(at, loc, pointer, word, results, arguments[1]);
+      Value first =
+          LLVM::MulOp::create(at, loc, arguments[1], ir::constant64(at, loc, int64_t(ResultSlots)));
+      Value slot = LLVM::GEPOp::create(at, loc, pointer, word, results, first);
       return LLVM::LoadOp::create(at, loc, pointer, slot);
+    });
+    define("plim_rt_allocate", [&](OpBuilder &at, ValueRange arguments) -> Value {
+      fail(at, arguments[0],
+           LLVM::ConstantOp::create(at, loc, at.getI32IntegerAttr(resourceExhausted)));
+      return LLVM::ZeroOp::create(at, loc, pointer);
     });
     define("plim_rt_release", [](OpBuilder &, ValueRange) { return Value(); });
     define("plim_rt_scratch", [&](OpBuilder &at, ValueRange arguments) -> Value {
@@ -216,8 +225,6 @@ private:
       return Value();
     });
   }
-
-  int64_t slabBytes() const { return exportedSlabBytes(artifact); }
 
   Status defineData() {
     unsigned parameter = 0;
@@ -302,16 +309,24 @@ private:
     for (bool isThere : {has.workspaces, has.parameters, has.state, has.devices})
       if (isThere)
         types.push_back(pointer);
-    for (const ValueType &type : signature.arguments)
+    for (const ValueType &type : signature.arguments) {
       types.push_back(typeOf(type));
-    // Results follow, but for those in the memory of an argument.
+      types.append(openExtents(type), word);
+    }
+    // Results follow, but for those in the memory of an argument: where to, how many elements have
+    // room there, and where extents go.
     SmallVector<std::optional<unsigned>> donor(signature.results.size());
     for (const auto &[i, type] : llvm::enumerate(signature.arguments))
       if (type.donatedTo)
         donor[*type.donatedTo] = unsigned(i);
-    for (const auto &each : donor)
+    for (const auto &[type, each] : llvm::zip_equal(signature.results, donor)) {
+      const size_t open = openExtents(type);
       if (!each)
         types.push_back(pointer);
+      if (!each && open > 0)
+        types.push_back(word);
+      types.append(open, pointer);
+    }
 
     builder.setInsertionPointToEnd(module.getBody());
     auto exported = LLVM::LLVMFuncOp::create(builder, loc, exportedSymbol(name, signature.name),
@@ -323,15 +338,17 @@ private:
     refuseNull(llvm::to_vector_of<Value>(exported.getArguments()));
     SmallVector<Value> places, parameters, variables;
     if (has.workspaces)
-      places = fieldsOf(*next++, structs.slab + int64_t(structs.pools.size()));
+      places = fieldsOf(*next++, int64_t(structs.slabFields() + structs.pools.size()));
     if (has.parameters)
       parameters = fieldsOf(*next++, structs.parameters);
     if (has.state)
       variables = fieldsOf(*next++, structs.variables);
+    Value workspaceBytes;
+    if (has.workspaces && structs.slabIsOpen) {
+      workspaceBytes = LLVM::PtrToIntOp::create(builder, loc, word, places[1]);
+      places.erase(places.begin() + 1);
+    }
     refuseNull(llvm::to_vector(llvm::concat<Value>(places, parameters, variables)));
-    for (const auto &[i, type] : llvm::enumerate(signature.arguments))
-      if (type.element == "index" && !type.isShaped && isNarrow())
-        refuseWide(next[std::ptrdiff_t(i)]);
     Value context = words(exportContextBytes / wordBytes);
     Value none = ir::constant64(builder, loc, 0);
     for (int64_t slot = 0; slot < exportContextBytes / wordBytes; ++slot)
@@ -358,39 +375,86 @@ private:
     // What may stop a call from elsewhere: nothing.
     set(ir::abi::contextCallStatusOffset, words(1));
 
-    constexpr int64_t viewWords = ir::abi::viewBytes / wordBytes;
     Value arguments = words(viewWords * int64_t(signature.arguments.size()));
-    auto view = [&](Value views, size_t index, Value data, Value sizes) {
-      store(data, views, viewWords * int64_t(index));
-      store(sizes, views, viewWords * int64_t(index) + 1);
-      store(null, views, viewWords * int64_t(index) + 2);
-    };
     SmallVector<Value> given;
     for (const auto &[i, type] : llvm::enumerate(signature.arguments)) {
-      Value data = *next++;
+      Value data = *next++, sizes = null;
       given.push_back(data);
       if (!type.isShaped) {
+        if (type.element == "index" && isNarrow())
+          refuseWide(data);
         Value slot = words(1);
         LLVM::StoreOp::create(builder, loc, data, slot);
         data = slot;
       }
-      view(arguments, i, data, null);
+      SmallVector<Value> open;
+      for (size_t count = openExtents(type); count-- > 0;)
+        open.push_back(*next++);
+      refuseExtents(type, open);
+      if (!open.empty())
+        sizes = sizesOf(type, open);
+      view(arguments, i, data, sizes);
     }
     const auto resultCount = int64_t(signature.results.size());
-    Value results = words(viewWords * resultCount), memory = words(resultCount);
+    Value results = words(viewWords * resultCount), memory = words(ResultSlots * resultCount);
+    SmallVector<std::pair<Value, Value>> extents; // where they go, and where they come from
     for (const auto &[i, type] : llvm::enumerate(signature.results)) {
       Value data = donor[i] ? given[*donor[i]] : *next++;
-      store(data, memory, int64_t(i));
-      view(results, i, data, words(int64_t(type.shape.size())));
+      const size_t open = openExtents(type);
+      const auto rank = int64_t(type.shape.size());
+      Value sizes = words(rank),
+            first = LLVM::GEPOp::create(builder, loc, pointer, word, memory,
+                                        ArrayRef<LLVM::GEPArg>{int32_t(ResultSlots) * int32_t(i)});
+      store(data, first, ResultData);
+      if (!donor[i] && open > 0)
+        store(roomOf(type, *next++), first, ResultRoom);
+      store(sizes, first, ResultSizes);
+      for (int64_t d = 0; open > 0 && d < rank; ++d) {
+        store(none, sizes, d);
+        if (type.shape[size_t(d)] == -1)
+          extents.emplace_back(*next++, LLVM::GEPOp::create(builder, loc, pointer, word, sizes,
+                                                            ArrayRef<LLVM::GEPArg>{int32_t(d)}));
+      }
+      view(results, i, data, sizes);
     }
     set(resultsOffset, memory);
+    if (has.workspaces && structs.slab)
+      placeSlab(signature, context, arguments, workspaceBytes);
     auto run = [&]() -> Value {
       return LLVM::CallOp::create(builder, loc, function(ir::entryPrefix + signature.name),
                                   ValueRange{context, arguments, results})
           .getResult();
     };
     Value status = devices ? runActive(devices, run) : run();
+    for (const auto &[to, from] : extents)
+      LLVM::StoreOp::create(builder, loc, load(builder, word, from, 0), to);
     LLVM::ReturnOp::create(builder, loc, status);
+  }
+
+  /// What the context says of the slab. Refuses one of too few bytes, where the program says how
+  /// many there are.
+  void placeSlab(const FunctionSignature &signature, Value context, Value arguments,
+                 Value workspaceBytes) {
+    Value needed, end = ir::constant64(builder, loc, exportedSlabBytes(artifact));
+    if (isSlabOpen(signature)) {
+      Value offsets = words(int64_t(signature.plan.buffers.size()));
+      Value planned = planSlab(signature, arguments, offsets);
+      auto behind = [&](int64_t bytes) -> Value {
+        return LLVM::AddOp::create(builder, loc, planned, ir::constant64(builder, loc, bytes));
+      };
+      refuseIf(LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::slt, planned,
+                                    ir::constant64(builder, loc, 0)),
+               resourceExhausted);
+      needed = behind(beyondPlan(signature));
+      end = behind(beyondPlan(signature) - signature.scratchBytes);
+      ir::storeAt(builder, loc, offsets, context, ir::abi::contextOffsetsOffset);
+    } else if (signature.workspaceBytes > 0 || signature.scratchBytes > 0) {
+      needed = ir::constant64(builder, loc, structs.slabBytes);
+    }
+    if (needed && workspaceBytes)
+      refuseIf(LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ugt, needed, workspaceBytes),
+               resourceExhausted);
+    ir::storeAt(builder, loc, end, context, slabEndOffset);
   }
 
   /// NAME_reset: what variables begin with.
@@ -456,6 +520,18 @@ std::string exportedSymbol(std::string_view exportName, std::string_view functio
   return std::string(exportName) + "_" + applicationSymbol(function);
 }
 
+bool isQueried(const ValueType &type) {
+  return !type.isShaped && (type.element == "index" || StringRef(type.element).starts_with("i"));
+}
+
+size_t openExtents(const ValueType &type) { return size_t(llvm::count(type.shape, -1)); }
+
+bool isSlabOpen(const FunctionSignature &function) { return !function.plan.buffers.empty(); }
+
+int64_t beyondPlan(const FunctionSignature &function) {
+  return function.plan.alignment - ir::abi::bufferAlignment + function.scratchBytes;
+}
+
 int64_t exportedSlabBytes(const Artifact &artifact) {
   int64_t bytes = 0;
   for (const FunctionSignature &function : artifact.functions)
@@ -467,10 +543,13 @@ ExportedStructs exportedStructs(const Artifact &artifact) {
   ExportedStructs structs;
   structs.slabBytes = exportedSlabBytes(artifact);
   int64_t scratch = 0;
-  for (const FunctionSignature &function : artifact.functions)
-    scratch = std::max(scratch, function.scratchBytes);
+  for (const FunctionSignature &function : artifact.functions) {
+    if (!isSlabOpen(function))
+      scratch = std::max(scratch, function.scratchBytes);
+    structs.slabIsOpen |= isSlabOpen(function);
+  }
   structs.slabBytes += scratch;
-  structs.slab = structs.slabBytes > 0;
+  structs.slab = structs.slabBytes > 0 || structs.slabIsOpen;
   for (size_t i = 0; i < artifact.pools.size(); ++i) {
     PoolNeed most;
     for (const FunctionSignature &function : artifact.functions) {

@@ -27,16 +27,30 @@ enum class DeviceField { Context, Open, Activate, Run, Deactivate, Close, Count 
 /// The symbol of a public function: that of the export, '_', and its own, with '_' for what C has no names with.
 std::string exportedSymbol(std::string_view exportName, std::string_view function);
 
+/// Behind the symbol of a function whose workspace depends on extents: what tells its size.
+inline constexpr std::string_view workspaceQuerySuffix = "_workspace_bytes";
+/// Whether that takes the argument, a scalar: sizes depend on integers alone.
+bool isQueried(const ValueType &type);
+/// How many of its extents a call gives or gets.
+size_t openExtents(const ValueType &type);
+/// Is the size of the slab known at a call only?
+bool isSlabOpen(const FunctionSignature &function);
+/// Bytes of the slab behind what its plan says: of scratch, and to round its base up.
+int64_t beyondPlan(const FunctionSignature &function);
+
 /// What the structs of the header have.
 struct ExportedStructs {
-  bool slab = false;
-  int64_t slabBytes = 0; // with the scratch of dispatches behind the buffers
+  bool slab = false, slabIsOpen = false; // the latter: of some function
+  /// Of functions that know it, with the scratch of dispatches behind the buffers.
+  int64_t slabBytes = 0;
   /// The pools that are used, by their positions in the artifact, with the most that a function needs.
   std::vector<size_t> pools;
   std::vector<PoolNeed> poolNeeds;
   int64_t parameters = 0, variables = 0;
   std::vector<std::string> devices; // accelerators that run something, by name
   bool hasWorkspaces() const { return slab || !pools.empty(); }
+  /// Fields before those of pools.
+  size_t slabFields() const { return size_t(slab) + size_t(slabIsOpen); }
 };
 ExportedStructs exportedStructs(const Artifact &artifact);
 /// Where scratch begins in the slab.
@@ -48,8 +62,8 @@ struct ExportedContext {
 };
 
 /// Defines the functions of the artifact in `module`, behind collectData(), with their constants, and makes all else local.
-/// `externals` are those of the artifact. Unimplemented, with the place in the source, for what needs the engine: sizes that
-/// only a call knows, memory of an allocator, recursion. Two functions with the same symbol are InvalidArgument.
+/// `externals` are those of the artifact. Unimplemented, with the place in the source, for what needs the engine: memory of
+/// an allocator, recursion. Two functions with the same symbol are InvalidArgument.
 /// Gives what each takes.
 StatusOr<std::vector<ExportedContext>> exportFunctions(mlir::ModuleOp module,
                                                        const Artifact &artifact,

@@ -1,6 +1,7 @@
 #include "jit/ExternalExporter.h"
 
 #include "ir/Conversion/Passes.h"
+#include "ir/Plim/Locations.h"
 
 using namespace mlir;
 
@@ -17,9 +18,17 @@ Status ExternalExporter::callExternals() {
       if (!external->openResults.empty())
         return unimplementedError(external->location + "'" + external->name +
                                   "' cannot be exported: it makes results itself");
+      const ExternalTypes &types = externals[index];
+      auto isOpen = [](const ValueType &type) { return openExtents(type) > 0; };
+      if (!external->device.empty() &&
+          (llvm::any_of(types.arguments, isOpen) || llvm::any_of(types.results, isOpen)))
+        return errorAtPlace(StatusCode::Unimplemented,
+                            ir::locationText(call.getLoc()) +
+                                "this cannot be exported: code for '" + external->device +
+                                "' is not told extents that only a call knows");
       OpBuilder at(call);
       Value status = LLVM::CallOp::create(
-                         at, call.getLoc(), adapterOf(*external, externals[index]),
+                         at, call.getLoc(), adapterOf(*external, types),
                          ValueRange{call.getOperand(0), call.getOperand(3), call.getOperand(4)})
                          .getResult();
       call.getResult().replaceAllUsesWith(status);
@@ -42,8 +51,17 @@ LLVM::LLVMFuncOp ExternalExporter::adapterOf(const ExternalFunction &external,
     return load(builder, pointer, adapter.getArgument(views), ir::abi::viewBytes * int32_t(index));
   };
   SmallVector<Value> memory;
-  for (size_t i = 0; i < types.arguments.size(); ++i)
+  SmallVector<SmallVector<Value>> extents(types.arguments.size());
+  for (const auto &[i, type] : llvm::enumerate(types.arguments)) {
     memory.push_back(dataOf(1, i));
+    if (openExtents(type) == 0)
+      continue;
+    Value sizes = load(builder, pointer, adapter.getArgument(1),
+                       ir::abi::viewBytes * int32_t(i) + ir::abi::viewSizesOffset);
+    for (const auto &[d, extent] : llvm::enumerate(type.shape))
+      if (extent == -1)
+        extents[i].push_back(load(builder, word, sizes, wordBytes * int32_t(d)));
+  }
   SmallVector<bool> isDonated(types.results.size());
   for (const ValueType &argument : types.arguments)
     if (argument.donatedTo)
@@ -51,7 +69,7 @@ LLVM::LLVMFuncOp ExternalExporter::adapterOf(const ExternalFunction &external,
   for (size_t i = 0; i < types.results.size(); ++i)
     if (!isDonated[i])
       memory.push_back(dataOf(2, i));
-  Value status = external.device.empty() ? callApplication(external, types, memory)
+  Value status = external.device.empty() ? callApplication(external, types, memory, extents)
                                          : runOnDevice(adapter.getArgument(0), external, memory);
   fail(builder, adapter.getArgument(0), status);
   LLVM::ReturnOp::create(builder, loc, status);
@@ -59,17 +77,22 @@ LLVM::LLVMFuncOp ExternalExporter::adapterOf(const ExternalFunction &external,
 }
 
 Value ExternalExporter::callApplication(const ExternalFunction &external,
-                                        const ExternalTypes &types, SmallVector<Value> memory) {
-  SmallVector<Type> taken;
+                                        const ExternalTypes &types, ArrayRef<Value> memory,
+                                        ArrayRef<SmallVector<Value>> extents) {
+  SmallVector<Value> given;
   SmallVector<Attribute> attributes;
+  const Attribute nothing = builder.getDictionaryAttr({});
   for (const auto &[i, value] : llvm::enumerate(memory)) {
     const bool isScalar = i < types.arguments.size() && !types.arguments[i].isShaped;
-    taken.push_back(isScalar ? typeOf(types.arguments[i]) : pointer);
-    attributes.push_back(isScalar ? extensionOf(types.arguments[i])
-                                  : builder.getDictionaryAttr({}));
-    if (isScalar)
-      value = LLVM::LoadOp::create(builder, loc, taken.back(), value);
+    attributes.push_back(isScalar ? extensionOf(types.arguments[i]) : nothing);
+    given.push_back(isScalar ? LLVM::LoadOp::create(builder, loc, typeOf(types.arguments[i]), value)
+                             : value);
+    if (i < extents.size()) {
+      llvm::append_range(given, extents[i]);
+      attributes.append(extents[i].size(), nothing);
+    }
   }
+  const SmallVector<Type> taken(ValueRange(given).getTypes());
   const std::string symbol = applicationSymbol(external.name);
   LLVM::LLVMFuncOp callee = function(symbol);
   if (!callee) {
@@ -78,7 +101,7 @@ Value ExternalExporter::callApplication(const ExternalFunction &external,
     callee.setArgAttrsAttr(builder.getArrayAttr(attributes));
     symbols.insert(callee);
   }
-  auto call = LLVM::CallOp::create(builder, loc, callee, memory);
+  auto call = LLVM::CallOp::create(builder, loc, callee, given);
   call.setArgAttrsAttr(builder.getArrayAttr(attributes));
   return call.getResult();
 }

@@ -29,9 +29,10 @@ protected:
 
 private:
   mlir::LLVM::LLVMFuncOp adapterOf(const ExternalFunction &external, const ExternalTypes &types);
-  /// By name; scalars by value.
+  /// By name; scalars by value, and open extents of the arguments behind each.
   mlir::Value callApplication(const ExternalFunction &external, const ExternalTypes &types,
-                              llvm::SmallVector<mlir::Value> memory);
+                              llvm::ArrayRef<mlir::Value> memory,
+                              llvm::ArrayRef<llvm::SmallVector<mlir::Value>> extents);
   /// How a small integer fills its register, which many ABIs leave to the caller.
   mlir::DictionaryAttr extensionOf(const ValueType &type);
   /// The field of a device in the struct that the program filled in.

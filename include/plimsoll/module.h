@@ -124,9 +124,10 @@ PLIM_NODISCARD PLIM_API plim_status *plim_module_compile(plim_engine *engine, co
  * can have in front of a name. Takes the options of plim_module_compile().
  *
  * INVALID_ARGUMENT for another name, or for two functions that C would call the same.
- * UNIMPLEMENTED, with its place, for what needs the library: extents that are not known, memory
- * whose size only a call knows or that outlives the block which takes it, recursion, parameters of
- * kernels. FAILED_PRECONDITION for a function that takes more than its stack_budget_bytes. */
+ * UNIMPLEMENTED, with its place, for what needs the library: strides that are not known, memory of
+ * a branch or a dispatch whose size only a call knows, memory that outlives the block which takes
+ * it, recursion, parameters of kernels. FAILED_PRECONDITION for a function that takes more than its
+ * stack_budget_bytes. */
 PLIM_NODISCARD PLIM_API plim_status *
 plim_module_export(plim_engine *engine, const void *source, size_t size, const char *name,
                    const char *export_name, const plim_load_options *options,

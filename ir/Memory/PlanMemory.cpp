@@ -318,6 +318,8 @@ private:
       extents.drop(symbols);
       return false;
     }
+    if (scratchInSlab)
+      order(region.problem, region.buffers, buffers);
     for (auto [slot, buffer, times] : llvm::enumerate(region.buffers, region.problem.buffers)) {
       buffer.alloc.setSlot(slot);
       setLife(buffer, times);
@@ -331,6 +333,41 @@ private:
     function->setAttr(workspaceAlignmentAttr,
                       builder.getI64IntegerAttr(region.problem.pools[0].alignment));
     return true;
+  }
+
+  /// Sorts buffers so that each may lie above all those before it which it conflicts with: where the
+  /// extents are all the same, that is the best plan of the search, and no other needs a search.
+  static void order(plim::planner::Problem &problem, SmallVector<PlannedBuffer> &buffers,
+                    SmallVector<Attribute> &described) {
+    constexpr int64_t nominalExtent = 64;
+    plim::planner::Problem nominal = problem;
+    for (auto [buffer, attribute] : llvm::zip(nominal.buffers, described)) {
+      auto fields = cast<DictionaryAttr>(attribute);
+      int64_t bytes = fields.getAs<IntegerAttr>("bytes").getInt();
+      for (int64_t i = fields.getAs<DenseI64ArrayAttr>("extents").size(); i-- > 0;)
+        bytes = plim::checkedMul(bytes, nominalExtent).value_or(bytes);
+      buffer.bytes = bytes;
+    }
+    plim::planner::Options search;
+    search.nodes = searchNodes;
+    plim::planner::Plan plan = plim::planner::solve(nominal, search);
+    if (!plan.isFound())
+      return;
+    SmallVector<std::pair<int64_t, size_t>> sorted;
+    for (const auto &[i, offset] : llvm::enumerate(plan.offsets))
+      sorted.emplace_back(offset, i);
+    llvm::sort(sorted);
+    SmallVector<PlannedBuffer> newBuffers;
+    SmallVector<Attribute> newDescribed;
+    std::vector<plim::planner::Buffer> newTimes;
+    for (const auto &[offset, i] : sorted) {
+      newBuffers.push_back(buffers[i]);
+      newDescribed.push_back(described[i]);
+      newTimes.push_back(problem.buffers[i]);
+    }
+    buffers = std::move(newBuffers);
+    described = std::move(newDescribed);
+    problem.buffers = std::move(newTimes);
   }
 
   /// Of the planner's search: at most a fraction of a second, where there are hundreds of buffers.

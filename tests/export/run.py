@@ -3,8 +3,8 @@
 
   PYTHONPATH=build/python tests/export/run.py --bin build/bin [--machine NAME ...] [--seed N] [--count N]
 
-Those of tests/cross, with all extents known. Each is an object and a header of `plimsoll compile --header`; a C program without any library
-calls it on a painted stack, with canaries behind all that it may write. Exit status 1 if any was wrong; its source is printed.
+Those of tests/cross, every other one with extents that only the call knows. Each is an object and a header of `plimsoll compile --header`; a C
+program without any library calls it on a painted stack, with canaries behind all that it may write, and with no more workspace than is asked for. Exit status 1 if any was wrong; its source is printed.
 """
 import argparse
 import pathlib
@@ -28,6 +28,8 @@ from products import TYPES  # noqa: E402
 
 MOST = 1e6  # products, which an emulator takes a second for
 GUARD = 64
+# Memory of programs for workspaces whose size the header leaves to a query.
+ROOM = 64 << 10
 # What programs have.
 BROUGHT = set(re.findall(r"^void \*?(\w+)\(", (BOARD / "memory.c").read_text(), re.M))
 
@@ -124,22 +126,39 @@ class Builder:
         lines.append(f"static _Alignas(16) uint8_t out[{want.nbytes + GUARD}];")
         members = re.search(r"struct case_workspaces \{\n(.*?)\};", header, re.S)
         names = re.findall(r"void \*(\w+);", members[1]) if members else []
+        is_open = "size_t workspace_bytes" in header
+        sizes = {name: f"CASE_{name.upper()}_BYTES" for name in names}
+        if is_open:
+            room = min(ROOM, self.machine.memory // 2)
+            lines.append("static size_t workspace_bytes;")
+            sizes["workspace"] = "workspace_bytes"
         for name in names:
-            upper = f"CASE_{name.upper()}"
-            lines.append(f"static _Alignas({upper}_ALIGNMENT) uint8_t {name}[{upper}_BYTES + {GUARD}];")
-        guarded = [("out", str(want.nbytes))] + [(name, f"CASE_{name.upper()}_BYTES") for name in names]
-        lines.append("int run_case(void) {")
+            size = str(room) if is_open and name == "workspace" else sizes[name]
+            lines.append(f"static _Alignas(CASE_{name.upper()}_ALIGNMENT) uint8_t {name}[{size} + {GUARD}];")
+        guarded = [("out", str(want.nbytes)), *sizes.items()]
+        extents = [d for d in range(want.ndim) if f"result0_extent{d}" in header]
+        lines += [f"static int64_t extent{d};" for d in extents] + ["int run_case(void) {"]
+        if extents:
+            lines.append(f"  int64_t capacity = {want.size};")
+        given, queried = self.given(header, arguments, want, extents)
+        if is_open:
+            lines += [f"  const int asked = (int)case_main_workspace_bytes({', '.join([*queried, '&workspace_bytes'])});",
+                      f"  if (asked != 0 || workspace_bytes > {room}) return asked + 100;"]
         for name, size in guarded:
             lines.append(f"  memset({name}, 0x5a, {size} + {GUARD});")
-        given = []
+        call = f"(int)case_main({', '.join((['&workspaces'] if names else []) + given)})"
         if names:
-            lines.append(f"  const struct case_workspaces workspaces = {{{', '.join(names)}}};")
-            given.append("&workspaces")
-        declared = re.search(r"enum case_status case_main\((.*?)\);", header, re.S)[1].split(",")
-        types = [each.rpartition("*")[0].strip() for each in declared[len(given):]]
-        sources = [f"in{i}" for i in range(len(arguments))] + ["out"]
-        given += [f"({kind} *)(uintptr_t){name}" for kind, name in zip(types, sources)]
-        lines += [f"  return (int)case_main({', '.join(given)});", "}", "void print_results(void) {",
+            members = [f".{name} = {name}" for name in names] + [".workspace_bytes = workspace_bytes"] * is_open
+            lines.append(f"  struct case_workspaces workspaces = {{{', '.join(members)}}};")
+        if is_open:
+            lines += ["  if (workspace_bytes > 0) {", "    --workspaces.workspace_bytes;",
+                      f"    if ({call} != CASE_RESOURCE_EXHAUSTED) return 200;", "    ++workspaces.workspace_bytes;", "  }"]
+        if extents and want.size > 0:
+            lines += ["  --capacity;", f"  if ({call} != CASE_RESOURCE_EXHAUSTED) return 201;", "  ++capacity;"]
+            lines += [f"  if (extent{d} != {want.shape[d]}) return 202;" for d in extents] + [f"  extent{d} = 0;" for d in extents]
+        lines += [f"  const int status = {call};"]
+        lines += [f"  if (extent{d} != {want.shape[d]}) return status + 300;" for d in extents]
+        lines += ["  return status;", "}", "void print_results(void) {",
                   f"  print_bytes(out, {want.nbytes});", '  print_text("\\nguards ");', "  size_t broken = 0;"]
         for name, size in guarded:
             lines.append(f"  for (size_t i = {size}; i < {size} + {GUARD}; ++i) broken += {name}[i] != 0x5a;")
@@ -147,6 +166,28 @@ class Builder:
         self.write("main.c", "\n".join(lines) + "\n")
         self.link("main.c")
         return int(re.search(r"CASE_MAIN_STACK_BYTES (\d+)", header)[1])
+
+    @staticmethod
+    def given(header, arguments, want, extents):
+        """Tensors and their extents as main() takes them, and those that its query takes."""
+        declared = re.search(r"enum case_status case_main\((.*?)\);", header, re.S)[1].split(",")
+        declared = [each.strip() for each in declared if "struct case_workspaces" not in each]
+        given, queried, i = [], [], -1
+        for parameter in declared:
+            kind, _, called = parameter.rpartition("*" if "*" in parameter else " ")
+            extent = re.search(r"_extent(\d+)$", called)
+            if called == "result0_capacity":
+                given.append("capacity")
+            elif extent and i == len(arguments):
+                given.append(f"&extent{extent[1]}")
+            elif extent:
+                given.append(str(np.shape(arguments[i])[int(extent[1])]))
+                queried.append(given[-1])
+            else:
+                i += 1
+                source = f"in{i}" if i < len(arguments) else "out"
+                given.append(f"({kind.strip()} *)(uintptr_t){source}")
+        return given, queried
 
     def run(self, want):
         """The result, how much stack was used, and how many bytes of guards were written."""
@@ -171,12 +212,12 @@ def check(case, builder, values):
         return f"{used} bytes of stack, and the header says {stack}"
     return case.compare(have, want)
 
-def known(case):
-    """The same with all extents known."""
-    if hasattr(case, "unknown"):
+def chosen(case, is_open):
+    """The same without parameters, with all extents known unless it is open."""
+    if hasattr(case, "unknown") and not is_open:
         case.unknown.clear()
     if hasattr(case, "dynamic"):
-        case.dynamic = False
+        case.dynamic = is_open
     case.parameters = {}
     return case
 
@@ -202,7 +243,7 @@ def main():
             builder = Builder(machine, arguments, pathlib.Path(folder))
             done = 0
             while done < arguments.count:
-                case = known((Contraction, Convolution, Elements)[done % 3](rng))
+                case = chosen((Contraction, Convolution, Elements)[done % 3](rng), done // 3 % 2 == 1)
                 if np.prod([float(size) for size in case.sizes.values()]) > MOST:
                     continue
                 operands, rest, want = case.draw(np.random.default_rng(0))
