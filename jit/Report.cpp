@@ -323,12 +323,34 @@ llvm::json::Object makeReport(ModuleOp module, const std::vector<FunctionSignatu
                             {"externals", externalsOf(module)}};
 }
 
+static const char *kindName(DataKind kind) {
+  switch (kind) {
+  case DataKind::Constant:
+    return "constant";
+  case DataKind::Variable:
+    return "variable";
+  case DataKind::Parameter:
+    return "parameter";
+  case DataKind::Prepared:
+    return "prepared";
+  }
+  return "";
+}
+
 llvm::json::Object dataReport(const Artifact &artifact) {
   int64_t constants = 0, variables = 0, parameters = 0, prepared = 0, duplicates = 0,
           duplicateBytes = 0;
   std::map<std::string, int64_t> pools;
   std::set<std::pair<int64_t, int64_t>> places;
+  llvm::json::Array symbols;
   for (const DataSymbol &symbol : artifact.symbols) {
+    const bool isShared = symbol.kind == DataKind::Constant && symbol.offset + symbol.block != -2 &&
+                          places.contains({symbol.offset, symbol.block});
+    if (!isShared)
+      symbols.push_back(llvm::json::Object{{"name", symbol.name},
+                                           {"kind", kindName(symbol.kind)},
+                                           {"bytes", symbol.bytes},
+                                           {"pool", symbol.pool}});
     if (!symbol.pool.empty()) {
       pools[symbol.pool] += symbol.bytes;
     } else if (symbol.kind != DataKind::Constant) {
@@ -351,6 +373,7 @@ llvm::json::Object dataReport(const Artifact &artifact) {
                             {"duplicate_constant_bytes", duplicateBytes},
                             {"parameters", parameters},
                             {"prepared", prepared},
+                            {"symbols", std::move(symbols)},
                             {"variables", variables}};
 }
 

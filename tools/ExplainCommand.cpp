@@ -2,6 +2,7 @@
 
 #include "tools/ExplainReport.h"
 #include "tools/ExplainSummary.h"
+#include "tools/MemoryLayout.h"
 #include "tools/Progress.h"
 #include "tools/ReportPage.h"
 #include "tools/Text.h"
@@ -230,6 +231,33 @@ void printMap(const MemoryMap &map, std::ostream &out) {
   writeTable(out, rows);
 }
 
+/// A line for each part of what the module puts there; many constants are one line.
+void printLayout(const MemoryLayout &layout, std::ostream &out) {
+  constexpr size_t mostConstants = 20;
+  if (layout.parts.empty())
+    return;
+  out << "memory " << layout.memory << " of the target, " << layout.kind << ": " << layout.used;
+  if (layout.capacity > 0)
+    out << " of " << layout.capacity;
+  out << " bytes";
+  if (layout.missing() > 0)
+    out << ", " << layout.missing() << " too many";
+  out << "\n";
+  std::vector<std::vector<std::string>> rows = {{"offset", "bytes", ""}};
+  size_t constants = 0;
+  int64_t others = 0;
+  for (const MemoryLayout::Part &part : layout.parts)
+    if (part.what != "constant" || ++constants <= mostConstants)
+      rows.push_back({std::to_string(part.offset), std::to_string(part.bytes),
+                      part.what + (part.name.empty() ? "" : " @" + part.name)});
+    else
+      others += part.bytes;
+  if (others > 0)
+    rows.push_back({"", std::to_string(others),
+                    std::to_string(constants - mostConstants) + " more constants"});
+  writeTable(out, rows);
+}
+
 void printData(const Object &data, std::ostream &out) {
   out << "data, in bytes\n";
   std::vector<std::vector<std::string>> rows = {
@@ -275,7 +303,8 @@ void printCosts(const PolicyCosts &costs, std::ostream &out) {
   writeTable(out, rows);
 }
 
-void print(const Object &report, const PolicyCosts &costs, std::ostream &out) {
+void print(const Object &report, const targets::TargetDescription &target, const PolicyCosts &costs,
+           std::ostream &out) {
   printSummary(summaryOf(report, costs.front().second), out);
   forEach(report, "functions", [&](const Object &function) { printFunction(function, out); });
   forEach(report, "externals", [&](const Object &external) {
@@ -292,6 +321,8 @@ void print(const Object &report, const PolicyCosts &costs, std::ostream &out) {
   });
   for (const MemoryMap &map : memoryMapsOf(report))
     printMap(map, out);
+  for (const MemoryLayout &layout : memoryLayoutsOf(report, target))
+    printLayout(layout, out);
   if (const Object *stack = report.getObject("stack"))
     printStack(*stack, out);
   if (const Object *data = report.getObject("data"))
@@ -342,7 +373,7 @@ Status explain(const ExplainOptions &options, std::ostream &out, std::ostream &e
       costs.emplace_back(policy, costOf(other));
     }
   if (!options.json && options.page.empty()) {
-    print(report, costs, out);
+    print(report, engine->target(), costs, out);
     return okStatus();
   }
   completeReport(report, {.module = moduleName(options.module),

@@ -1,5 +1,7 @@
 #include "tools/ExplainReport.h"
 
+#include "tools/MemoryLayout.h"
+
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -34,6 +36,18 @@ Object toJson(const MemoryMap &map) {
                 {"lower_bound_bytes", map.lowerBound},
                 {"fullest_position", map.fullest},
                 {"live_at_fullest", std::move(fullest)}};
+}
+
+Object toJson(const MemoryLayout &layout) {
+  Array parts;
+  for (const MemoryLayout::Part &part : layout.parts)
+    parts.push_back(Object{
+        {"what", part.what}, {"name", part.name}, {"offset", part.offset}, {"bytes", part.bytes}});
+  return Object{{"memory", layout.memory},
+                {"kind", layout.kind},
+                {"bytes", layout.capacity},
+                {"used_bytes", layout.used},
+                {"parts", std::move(parts)}};
 }
 
 Object toJson(const std::string &policy, const Cost &cost) {
@@ -158,13 +172,16 @@ void completeReport(Object &report, const ReportContext &context) {
   if (Array *functions = report.getArray("functions"))
     for (llvm::json::Value &function : *functions)
       completeFunction(*function.getAsObject());
-  Array policies, memories;
+  Array policies, memories, layout;
+  for (const MemoryLayout &memory : memoryLayoutsOf(report, context.target))
+    layout.push_back(toJson(memory));
   for (const auto &[policy, cost] : context.costs)
     policies.push_back(toJson(policy, cost));
   for (const MemoryMap &map : memoryMapsOf(report))
     memories.push_back(toJson(map));
   report["policies"] = std::move(policies);
   report["memories"] = std::move(memories);
+  report["layout"] = std::move(layout);
 }
 
 std::string toText(const Object &report) {

@@ -151,14 +151,36 @@ function makeMemoryMap(model, memory) {
   );
 }
 
+/** What the module puts into each memory of the target. */
+function makeLayouts(model) {
+  return (model.report.layout ?? [])
+    .filter((layout) => layout.parts.length > 0)
+    .map((layout) =>
+      table(
+        `Memory ${layout.memory} of the target, ${layout.kind}: ${formatBytes(layout.used_bytes)}` +
+          (layout.bytes > 0 ? ` of ${formatBytes(layout.bytes)}` : ""),
+        [{ text: "offset", isNumber: true }, { text: "bytes", isNumber: true }, "what"],
+        layout.parts.map((part) => ({
+          cells: [String(part.offset), String(part.bytes), part.name ? `${part.what} @${part.name}` : part.what],
+        })),
+        { class: "layout" },
+      ),
+    );
+}
+
 /** The slabs and pools of functions are drawn; what single dispatches have, which is many and small, when it is asked for. */
 function makeMemory(model) {
   const memories = (model.report.memories ?? []).map((memory, id) => ({ ...memory, id }));
   if (memories.length === 0)
     return html(
-      "p",
+      "div",
       {},
-      "Nothing was planned at load: buffers are on the stack, from the allocator, or planned at the call.",
+      html(
+        "p",
+        {},
+        "Nothing was planned at load: buffers are on the stack, from the allocator, or planned at the call.",
+      ),
+      makeLayouts(model),
     );
   const isOfFunction = (memory) => model.functions.some((each) => each.name === memory.function);
   const ofDispatches = memories.filter((memory) => !isOfFunction(memory)).sort((a, b) => b.peak_bytes - a.peak_bytes);
@@ -176,6 +198,7 @@ function makeMemory(model) {
       details.addEventListener("toggle", () => details.append(makeMemoryMap(model, memory)), { once: true });
       return details;
     }),
+    makeLayouts(model),
   );
 }
 
