@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Do the tests exist that docs/design/hazards.md names?
+"""Do the tests exist that docs/design/hazards.md and placement.md name?
 
 named_tests.py SOURCE_DIR: `Suite.Name` and `Suite.*` of GoogleTest, `capi.name` and
 `cross.name` of CTest, test_name of pytest, and paths.
@@ -39,15 +39,27 @@ def missing(root, page):
             yield name
 
 
+def missing_titles(root, page):
+    """Cases of tests/export that the page names, `PATH`: "TITLE" and "TITLE", which are not in the file."""
+    for path, titles in re.findall(r'`(tests/export/\w+\.py)`: ("[^|;]+")', page):
+        text = (root / path).read_text()
+        for title in re.findall(r'"[^"]+"', titles):
+            if f"{title}: (" not in text:
+                yield f"{title} in {path}"
+
+
 def main():
     root = Path(sys.argv[1])
-    page = (root / "docs/design/hazards.md").read_text()
-    bad = list(missing(root, page))
-    for name in bad:
-        print(f"docs/design/hazards.md: there is no {name}")
+    bad = []
+    for page in ("docs/design/hazards.md", "docs/design/placement.md"):
+        text = (root / page).read_text()
+        names = [*missing(root, text), *missing_titles(root, text)]
+        bad += names
+        for name in names:
+            print(f"{page}: there is no {name}")
     # The check itself: a name of each kind that is not there.
     wrong = "`Folder.Nothing` `Nothing.*` `capi.no_such_test` `cross.nothing` `test_nothing` `tests/nothing`"
-    blind = len(list(missing(root, wrong))) != 6
+    blind = len(list(missing(root, wrong))) != 6 or not list(missing_titles(root, '`tests/export/features.py`: "nothing"'))
     if blind:
         print("names that are not there are not found out")
     return 1 if bad or blind else 0

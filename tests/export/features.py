@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 import extents
+import placement
 import run as export
 from run import Builder
 
@@ -412,9 +413,9 @@ REFUSED = {
 }
 
 
-def build(builder, source, program, brings=None):
+def build(builder, source, program, brings=None, options=()):
     builder.write("case.mlir", source)
-    builder.export("case.mlir", brings)
+    builder.export("case.mlir", brings, options)
     builder.write("main.c", HEAD + program + TAIL)
     builder.link("main.c")
 
@@ -435,15 +436,17 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             builder = Builder(machine, arguments, pathlib.Path(folder))
             device = arguments.bin / "microcontroller-export"
-            for title, (source, program, want, *only) in (CASES | extents.CASES | DEVICES).items():
-                if only and name not in only or title in DEVICES and (name != "cortex-m55" or not device.exists()):
+            devices = DEVICES | placement.DEVICES
+            for title, (source, program, want, *only) in (CASES | extents.CASES | placement.CASES | devices).items():
+                if only and name != only[0] or title in devices and (name != "cortex-m55" or not device.exists()):
                     continue
                 done += 1
                 try:
-                    build(builder, source, program, device if title in DEVICES else None)
+                    build(builder, source, program, device if title in devices else None, only[1:])
                     have = builder.start()
                     if "flash" in source and ".rodata.flash" not in builder.call("llvm-readelf-22", "-S", "case.o"):
                         have += "no constant in .rodata.flash"
+                    have += placement.faults(title, builder.call("llvm-readelf-22", "-S", "-W", "case.o"))
                 except (RuntimeError, export.Refused, subprocess.TimeoutExpired) as error:
                     have = str(error)
                 if not re.fullmatch(re.escape(want) + r"status 0\nstack \d+\n", have):

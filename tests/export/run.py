@@ -86,10 +86,10 @@ class Builder:
     def write(self, name, text):
         (self.folder / name).write_text(text)
 
-    def export(self, source, program=None):
+    def export(self, source, program=None, options=()):
         """The header of a module, beside its object case.o: by the command, or by a program that brings a device."""
         command = [program, source, "case.o", "case.h"] if program else [
-            self.plimsoll, "compile", source, "--target", self.machine.target, "-o", "case.o", "--header", "case.h", "--name", "case"]
+            self.plimsoll, "compile", source, "--target", self.machine.target, "-o", "case.o", "--header", "case.h", "--name", "case", *options]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=self.folder)
         if done.returncode != 0:
             raise (Refused if "cannot be exported" in done.stderr else RuntimeError)(done.stderr.strip())
