@@ -168,7 +168,8 @@ def PlimPlanMemory : Pass<"plim-plan-memory", "::mlir::ModuleOp"> {
     gets a `slot`, `plim.call_plan` describes them all, and a new function yields the extents.
 
     With `scratch-in-slab` dispatches run one after the other, and what each needs of scratch is one more buffer of the
-    slab while it runs: `plim.scratch_offset` of the dispatch says where. Slots are numbered so that each buffer may lie above
+    slab while it runs: `plim.scratch_offset` of the dispatch says where, and
+    `plim.scratch_plan` how long and how much. Slots are numbered so that each buffer may lie above
     those before it that it meets, since such a call does not search.
 
     ```mlir

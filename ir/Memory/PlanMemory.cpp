@@ -26,6 +26,10 @@ namespace {
 /// PLIM_BUFFER_ALIGNMENT.
 constexpr int64_t alignmentOfRuntime = 64;
 
+/// Of a dispatch whose scratch has a place in the slab, for who looks at the plan: from and to, in steps, and
+/// bytes.
+constexpr StringLiteral scratchPlanAttr = "plim.scratch_plan";
+
 /// An allocation, or the scratch of a dispatch.
 struct PlannedBuffer {
   AllocOp alloc;
@@ -217,6 +221,9 @@ struct PlanMemory : plim::ir::impl::PlimPlanMemoryBase<PlanMemory> {
         ++planned;
         if (buffer.dispatch) {
           buffer.dispatch->setAttr(scratchOffsetAttr, builder.getI64IntegerAttr(offset));
+          buffer.dispatch->setAttr(scratchPlanAttr, builder.getDenseI64ArrayAttr(
+                                                        {times.lifetime[0].lower,
+                                                         times.lifetime[0].upper, times.bytes}));
           continue;
         }
         buffer.alloc.setOffset(offset);
