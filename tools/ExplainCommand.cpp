@@ -321,8 +321,10 @@ void print(const Object &report, const targets::TargetDescription &target, const
   });
   for (const MemoryMap &map : memoryMapsOf(report))
     printMap(map, out);
+  // Of a board's memories, not of what an operating system divides.
   for (const MemoryLayout &layout : memoryLayoutsOf(report, target))
-    printLayout(layout, out);
+    if (layout.capacity > 0 && target.name != "host")
+      printLayout(layout, out);
   if (const Object *stack = report.getObject("stack"))
     printStack(*stack, out);
   if (const Object *data = report.getObject("data"))
