@@ -19,7 +19,9 @@ inline constexpr int32_t devicesOffset = parametersOffset + 8;
 inline constexpr int32_t scratchOffset = devicesOffset + 8;
 /// Where that of dispatches begins which have no place among the buffers.
 inline constexpr int32_t slabEndOffset = scratchOffset + 8;
-inline constexpr int32_t exportContextBytes = slabEndOffset + 8;
+/// The threads of the program; null: the calling one.
+inline constexpr int32_t threadsOffset = slabEndOffset + 8;
+inline constexpr int32_t exportContextBytes = threadsOffset + 8;
 /// plim_context::call: the memory of each result.
 inline constexpr int32_t resultsOffset = 32;
 inline constexpr int32_t wordBytes = 8;

@@ -130,6 +130,7 @@ public:
       out << "/* Gives the state what it begins with. */\nvoid " << name << "_reset(const struct "
           << name << "_state *state);\n\n";
     writeDevices();
+    writeThreads();
     for (const auto &[external, types] : zip_equal(artifact.externals, externals))
       if (external.device.empty())
         writeExternal(external, types);
@@ -311,6 +312,34 @@ private:
         << "_devices *devices);\n\n";
   }
 
+  void writeThreads() {
+    if (none_of(contexts, [](const ExportedContext &context) { return context.threads; }))
+      return;
+    const int64_t scratch = contexts[0].threadScratchBytes;
+    out << "/* Threads of the program, for functions that take them: NULL for the calling one "
+           "alone. "
+           "The results\n"
+           " * are the same. */\nstruct "
+        << name
+        << "_threads {\n"
+           "  void *context;\n"
+           "  /* Calls work(argument, thread, begin, end) for ranges that are [0, count) together, "
+           "on threads of\n"
+           "   * which no two have one number at a time, and comes back when all have ended: with "
+           "0, or a status of\n"
+           "   * work that was not. A thread needs as much stack as the function. */\n"
+           "  int32_t (*run)(void *context,\n"
+           "                 int32_t (*work)(void *argument, size_t thread, int64_t begin, int64_t "
+           "end),\n"
+           "                 void *argument, int64_t count);\n";
+    if (scratch > 0)
+      out << "  /* For each number of a thread, aligned as workspaces. */\n  void *scratch;\n";
+    out << "};\n";
+    if (scratch > 0)
+      defineMacro("THREAD_SCRATCH_BYTES", scratch);
+    out << "\n";
+  }
+
   /// One parameter of C and what is said of it.
   void describe(const ValueType &type, const std::string &called, bool isConst, bool isPointer,
                 const Twine &remark, std::vector<std::string> &parameters,
@@ -384,6 +413,7 @@ private:
     context(has.parameters, "parameters");
     context(has.state, "state");
     context(has.devices, "devices");
+    context(has.threads, "threads");
     auto add = [&](const ValueType &type, const std::string &called, bool isConst, bool isPointer,
                    const Twine &remark) {
       describe(type, called, isConst, isPointer, remark, parameters, about);

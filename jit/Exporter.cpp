@@ -1,6 +1,6 @@
 #include "jit/Exporter.h"
 
-#include "jit/ExtentExporter.h"
+#include "jit/ThreadExporter.h"
 
 #include "ir/Conversion/Passes.h"
 #include "ir/Conversion/RuntimeCalls.h"
@@ -23,9 +23,9 @@ namespace plim::jit {
 
 namespace {
 
-class Exporter : public ExtentExporter {
+class Exporter : public ThreadExporter {
 public:
-  using ExtentExporter::ExtentExporter;
+  using ThreadExporter::ThreadExporter;
 
   StatusOr<std::vector<ExportedContext>> run() {
     PLIM_RETURN_IF_ERROR(checkNames());
@@ -129,6 +129,7 @@ private:
         llvm::any_of(signature.pools, [](const PoolNeed &need) { return need.bytes > 0; });
     context.state = signature.usesState;
     llvm::SetVector<Operation *> reached;
+    context.threadScratchBytes = threadScratchBytes;
     reached.insert(function(ir::entryPrefix + signature.name));
     for (size_t i = 0; i < reached.size(); ++i)
       reached[i]->walk([&](Operation *op) {
@@ -140,6 +141,7 @@ private:
             });
           else if (LLVM::LLVMFuncOp known = function(callee))
             reached.insert(known);
+          context.threads |= callee.starts_with(parallelPrefix);
         } else if (auto use = dyn_cast<LLVM::AddressOfOp>(op)) {
           StringRef data = use.getGlobalName();
           if (data.consume_front(ir::dataPrefix))
@@ -149,34 +151,6 @@ private:
         }
       });
     return context;
-  }
-
-  /// One after the other; the number of workgroups is a constant behind inlining.
-  void callDispatches() {
-    constexpr StringLiteral descriptor = "plim.descriptor.";
-    for (LLVM::CallOp call : callsOf("plim_rt_dispatch")) {
-      OpBuilder at(call);
-      StringRef dispatch = call.getOperand(1).getDefiningOp<LLVM::AddressOfOp>().getGlobalName();
-      dispatch.consume_front(descriptor);
-      Value context = call.getOperand(0), bindings = call.getOperand(2),
-            scalars = call.getOperand(3);
-      Value count =
-          LLVM::CallOp::create(at, call.getLoc(), function(ir::countPrefix + dispatch), scalars)
-              .getResult();
-      // Where its scratch is, for those in the slab.
-      auto scratch = call->getAttrOfType<IntegerAttr>(ir::scratchOffsetAttr);
-      ir::storeAt(at, call.getLoc(),
-                  scratch ? ir::constant64(at, call.getLoc(), scratch.getInt())
-                          : load(at, word, context, slabEndOffset),
-                  context, scratchOffset);
-      Value begin = ir::constant64(at, call.getLoc(), 0);
-      Value status =
-          LLVM::CallOp::create(at, call.getLoc(), function(ir::dispatchPrefix + dispatch),
-                               ValueRange{context, bindings, scalars, begin, count})
-              .getResult();
-      call.getResult().replaceAllUsesWith(status);
-      call.erase();
-    }
   }
 
   // --- The runtime -------------------------------------------------------------------------------
@@ -306,7 +280,7 @@ private:
 
   void defineFunction(const FunctionSignature &signature, const ExportedContext &has) {
     SmallVector<Type> types;
-    for (bool isThere : {has.workspaces, has.parameters, has.state, has.devices})
+    for (bool isThere : {has.workspaces, has.parameters, has.state, has.devices, has.threads})
       if (isThere)
         types.push_back(pointer);
     for (const ValueType &type : signature.arguments) {
@@ -335,7 +309,11 @@ private:
     builder.setInsertionPointToStart(exported.addEntryBlock(builder));
     auto next = exported.getArguments().begin();
     Value null = LLVM::ZeroOp::create(builder, loc, pointer);
-    refuseNull(llvm::to_vector_of<Value>(exported.getArguments()));
+    // All but the threads.
+    auto given = llvm::to_vector_of<Value>(exported.getArguments());
+    if (has.threads)
+      given.erase(given.begin() + (has.workspaces + has.parameters + has.state + has.devices));
+    refuseNull(given);
     SmallVector<Value> places, parameters, variables;
     if (has.workspaces)
       places = fieldsOf(*next++, int64_t(structs.slabFields() + structs.pools.size()));
@@ -372,11 +350,13 @@ private:
     Value devices;
     if (has.devices)
       set(devicesOffset, devices = *next++);
+    if (has.threads)
+      set(threadsOffset, *next++);
     // What may stop a call from elsewhere: nothing.
     set(ir::abi::contextCallStatusOffset, words(1));
 
     Value arguments = words(viewWords * int64_t(signature.arguments.size()));
-    SmallVector<Value> given;
+    given.clear();
     for (const auto &[i, type] : llvm::enumerate(signature.arguments)) {
       Value data = *next++, sizes = null;
       given.push_back(data);

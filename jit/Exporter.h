@@ -58,7 +58,8 @@ int64_t exportedSlabBytes(const Artifact &artifact);
 
 /// The structs that a function takes: those that it has a use for.
 struct ExportedContext {
-  bool workspaces = false, parameters = false, state = false, devices = false;
+  bool workspaces = false, parameters = false, state = false, devices = false, threads = false;
+  int64_t threadScratchBytes = 0; // of one thread, for any function
 };
 
 /// Defines the functions of the artifact in `module`, behind collectData(), with their constants, and makes all else local.

@@ -442,7 +442,7 @@ def main():
                     continue
                 done += 1
                 try:
-                    build(builder, source, program, device if title in devices else None, only[1:])
+                    build(builder, source, program, device if title in devices else None, ["--set", "cores=1", *only[1:]])
                     have = builder.start()
                     if "flash" in source and ".rodata.flash" not in builder.call("llvm-readelf-22", "-S", "case.o"):
                         have += "no constant in .rodata.flash"

@@ -28,6 +28,18 @@ from products import TYPES  # noqa: E402
 
 MOST = 1e6  # products, which an emulator takes a second for
 GUARD = 64
+# Threads of a program that has none: from the last workgroups to the first, with numbers from 2 down to 0.
+THREADS = """static int32_t calls;
+static int32_t run_on_threads(void *context, int32_t (*work)(void *argument, size_t thread, int64_t begin, int64_t end), void *argument,
+                              int64_t count) {
+  ++*(int32_t *)context;
+  for (int64_t thread = 2; thread >= 0; --thread) {
+    const int32_t status = work(argument, (size_t)thread, thread * count / 3, (thread + 1) * count / 3);
+    if (status != 0) return status;
+  }
+  return 0;
+}
+"""
 # Memory of programs for workspaces whose size the header leaves to a query.
 ROOM = 64 << 10
 # What programs have.
@@ -137,7 +149,18 @@ class Builder:
             lines.append(f"static _Alignas(CASE_{name.upper()}_ALIGNMENT) uint8_t {name}[{size} + {GUARD}];")
         guarded = [("out", str(want.nbytes)), *sizes.items()]
         extents = [d for d in range(want.ndim) if f"result0_extent{d}" in header]
-        lines += [f"static int64_t extent{d};" for d in extents] + ["int run_case(void) {"]
+        lines += [f"static int64_t extent{d};" for d in extents]
+        has_threads = "struct case_threads {" in header
+        has_scratch = "CASE_THREAD_SCRATCH_BYTES" in header
+        if has_threads:
+            lines += [THREADS, f"static uint8_t before[{want.nbytes} + 1];"]
+        if has_scratch:
+            lines += [f"static _Alignas(64) uint8_t thread_scratch[3 * CASE_THREAD_SCRATCH_BYTES + {GUARD}];"]
+            guarded.append(("thread_scratch", "3 * CASE_THREAD_SCRATCH_BYTES"))
+        lines.append("int run_case(void) {")
+        if has_threads:
+            lines += ["  const struct case_threads *threads = NULL;",
+                      f"  const struct case_threads three = {{&calls, run_on_threads{', thread_scratch' if has_scratch else ''}}};"]
         if extents:
             lines.append(f"  int64_t capacity = {want.size};")
         given, queried = self.given(header, arguments, want, extents)
@@ -158,6 +181,10 @@ class Builder:
             lines += [f"  if (extent{d} != {want.shape[d]}) return 202;" for d in extents] + [f"  extent{d} = 0;" for d in extents]
         lines += [f"  const int status = {call};"]
         lines += [f"  if (extent{d} != {want.shape[d]}) return status + 300;" for d in extents]
+        if has_threads:
+            lines += [f"  memcpy(before, out, {want.nbytes});", f"  memset(out, 0x5a, {want.nbytes} + 1);", "  threads = &three;",
+                      f"  if ({call} != status) return 400;",
+                      f"  for (size_t i = 0; i < {want.nbytes}; ++i)", "    if (before[i] != out[i]) return 401;"]
         lines += ["  return status;", "}", "void print_results(void) {",
                   f"  print_bytes(out, {want.nbytes});", '  print_text("\\nguards ");', "  size_t broken = 0;"]
         for name, size in guarded:
@@ -176,6 +203,9 @@ class Builder:
         for parameter in declared:
             kind, _, called = parameter.rpartition("*" if "*" in parameter else " ")
             extent = re.search(r"_extent(\d+)$", called)
+            if "struct case_threads" in parameter:
+                given.append("threads")
+                continue
             if called == "result0_capacity":
                 given.append("capacity")
             elif extent and i == len(arguments):
@@ -259,6 +289,8 @@ def main():
                 except (RuntimeError, subprocess.TimeoutExpired) as error:
                     what = str(error)
                 counts["wrong" if what else "right"] += 1
+                if "struct case_threads {" in (builder.folder / "case.h").read_text():
+                    counts["with threads"] = counts.get("with threads", 0) + 1
                 if what:
                     wrong += 1
                     print(f"{name}, number {done}: {what}: {case.sizes}\n{case.source()}", flush=True)
