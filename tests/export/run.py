@@ -33,8 +33,9 @@ THREADS = """static int32_t calls;
 static int32_t run_on_threads(void *context, int32_t (*work)(void *argument, size_t thread, int64_t begin, int64_t end), void *argument,
                               int64_t count) {
   ++*(int32_t *)context;
-  for (int64_t thread = 2; thread >= 0; --thread) {
-    const int32_t status = work(argument, (size_t)thread, thread * count / 3, (thread + 1) * count / 3);
+  const int32_t all = (int32_t)count; /* a board has no division of 64 bits */
+  for (int32_t thread = 2; thread >= 0; --thread) {
+    const int32_t status = work(argument, (size_t)thread, thread * all / 3, (thread + 1) * all / 3);
     if (status != 0) return status;
   }
   return 0;

@@ -29,8 +29,12 @@ static int32_t run(void *context, int32_t (*work)(void *, size_t, int64_t, int64
   pthread_t threads[count_of_threads];
   int32_t status = 0;
   for (size_t i = 0; i < count_of_threads; ++i) {
-    jobs[i] = (struct job){work, argument, i, (int64_t)i * count / count_of_threads,
-                           ((int64_t)i + 1) * count / count_of_threads, 0};
+    jobs[i] = (struct job){work,
+                           argument,
+                           i,
+                           (int64_t)i * count / count_of_threads,
+                           ((int64_t)i + 1) * count / count_of_threads,
+                           0};
     if (pthread_create(&threads[i], NULL, start, &jobs[i]) != 0)
       abort();
   }
