@@ -157,6 +157,10 @@ bool areApart(ArrayRef<Place> places, size_t dimension, Value variable, OpFoldRe
 } // namespace
 
 bool plim::ir::haveSlicesApart(scf::ForallOp loop) {
+  // Backwards, or on the spot: whoever runs them in order knows what that is.
+  if (llvm::any_of(loop.getMixedStep(),
+                   [](OpFoldResult step) { return getConstantIntValue(step).value_or(1) <= 0; }))
+    return false;
   for (BlockArgument shared : loop.getRegionIterArgs()) {
     SmallVector<Place> places;
     if (!findPlaces(shared, loop, places))

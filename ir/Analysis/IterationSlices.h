@@ -6,7 +6,7 @@
 namespace plim::ir {
 
 /// Does no iteration of the loop read or write what another one writes of the tensors that they share? Then it does not matter in which
-/// order they run. False where that is not known: a slice has to begin at a multiple of an induction variable, one for each of
+/// order they run. False where that is not known: steps that are known are positive, and a slice has to begin at a multiple of an induction variable, one for each of
 /// them, and end before that of the next iteration begins.
 bool haveSlicesApart(mlir::scf::ForallOp loop);
 

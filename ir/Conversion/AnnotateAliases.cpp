@@ -54,9 +54,12 @@ bool areApart(DictionaryAttr a, DictionaryAttr b) {
 }
 
 struct AnnotateAliases : plim::ir::impl::PlimAnnotateAliasesBase<AnnotateAliases> {
+  using PlimAnnotateAliasesBase::PlimAnnotateAliasesBase;
+
   void runOnOperation() override {
     for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>()) {
-      annotateInvariants(function);
+      if (!inlined)
+        annotateInvariants(function);
       annotateScopes(function);
     }
   }

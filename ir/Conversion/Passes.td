@@ -219,7 +219,8 @@ def PlimAnnotateAliases : Pass<"plim-annotate-aliases", "::mlir::ModuleOp"> {
     without. `plim-lower-runtime` marks the buffers with `plim.place`.
 
     What is loaded through an argument that is `llvm.readonly` and `llvm.noalias`, a binding that a
-    dispatch only reads, is marked as invariant.
+    dispatch only reads, is marked as invariant. Not with `inlined`: where a dispatch becomes part of a function,
+    the memory changes in front of it and behind.
 
     ```mlir
     %a = llvm.getelementptr %base[128] {plim.place = {bytes = array<i64: 128, 192>, memory = ""}}
@@ -229,6 +230,8 @@ def PlimAnnotateAliases : Pass<"plim-annotate-aliases", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let options = [Option<"inlined", "inlined", "bool", /*default=*/"false",
+                        "Dispatches become parts of the functions that call them">];
   let statistics = [
     Statistic<"annotated", "annotated", "accesses with scopes">,
     Statistic<"invariant", "invariant", "loads of what does not change">];

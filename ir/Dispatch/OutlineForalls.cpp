@@ -106,7 +106,7 @@ private:
   /// Does the op compute from values alone, or check one?
   static bool mayRunInWorkgroup(Operation *op) {
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-        linalgOp && !linalgOp.hasPureTensorSemantics())
+        op->hasAttr(deviceAttr) || (linalgOp && !linalgOp.hasPureTensorSemantics()))
       return false;
     if (isa<RequireOp, cf::AssertOp, scf::InParallelOp, tensor::ParallelInsertSliceOp>(op))
       return true;

@@ -349,7 +349,7 @@ def PlimOutlineForalls : Pass<"plim-outline-foralls", "::mlir::ModuleOp"> {
     The outermost `scf.forall` of a function becomes a dispatch, of which each iteration is a workgroup. What it shares is the
     destinations, and what else it uses are bindings and scalars; small constants are made again inside.
 
-    Loops stay where they are, and are run one iteration after the other, if something in them calls or has effects, if an iteration may
+    Loops stay where they are, and are run one iteration after the other, if something in them calls, has effects or is for a device, if an iteration may
     read or write what another one writes, or if there is a product in them and fewer iterations than cores: each product is a
     dispatch of its own then.
 

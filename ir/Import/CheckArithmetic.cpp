@@ -96,8 +96,7 @@ struct CheckArithmetic : plim::ir::impl::PlimCheckArithmeticBase<CheckArithmetic
         for (OpOperand &step : parallel.getStepMutable())
           checkStep(op, step);
       else if (auto forall = dyn_cast<scf::ForallOp>(op))
-        for (OpOperand &step : forall.getDynamicStepMutable())
-          checkStep(op, step);
+        checkSteps(forall);
       else if (isa<affine::AffineDialect>(op->getDialect()))
         checkAffine(op);
     }
@@ -240,8 +239,9 @@ struct CheckArithmetic : plim::ir::impl::PlimCheckArithmeticBase<CheckArithmetic
   /// With such a step the loop would not end.
   void checkStep(Operation *op, OpOperand &step) {
     APInt constant;
-    if (matchPattern(step.get(), m_ConstantInt(&constant)) && !constant.isZero())
-      return; // the verifier of the op has looked at its sign
+    if (matchPattern(step.get(), m_ConstantInt(&constant)) &&
+        (isa<scf::ForallOp>(op) ? constant.isStrictlyPositive() : !constant.isZero()))
+      return; // verifiers of other ops have looked at its sign
     ImplicitLocOpBuilder b(op->getLoc(), op);
     unsigned width = widthOf(step.get().getType());
     auto loop = dyn_cast<scf::ForOp>(op);
@@ -252,6 +252,20 @@ struct CheckArithmetic : plim::ir::impl::PlimCheckArithmeticBase<CheckArithmetic
                 isUnsigned ? "the step of the loop is 0" : "the step of the loop is 0 or less");
     Value one = number(b, step.get().getType(), APInt(width, 1));
     step.set(arith::SelectOp::create(b, ok ? ok : good, step.get(), one));
+  }
+
+  /// Upstream has no opinion of those that are known.
+  void checkSteps(scf::ForallOp loop) {
+    for (OpOperand &step : loop.getDynamicStepMutable())
+      checkStep(loop, step);
+    SmallVector<int64_t> steps(loop.getStaticStep());
+    auto isWrong = [](int64_t step) { return !ShapedType::isDynamic(step) && step <= 0; };
+    if (llvm::none_of(steps, isWrong))
+      return;
+    ImplicitLocOpBuilder b(loop.getLoc(), loop);
+    require(b, loop, number(b, b.getI1Type(), APInt(1, 0)), "the step of the loop is 0 or less");
+    std::replace_if(steps.begin(), steps.end(), isWrong, 1);
+    loop.setStaticStep(steps);
   }
 
   /// Divisors in its maps that are no constants: they must be positive.

@@ -50,6 +50,33 @@ def PlimProtectPartialWrites : Pass<"plim-protect-partial-writes"> {
   let statistics = [Statistic<"protectedWrites", "protected", "writes of parts that looked like writes of all">];
 }
 
+def PlimHoistCarriedBuffers : Pass<"plim-hoist-carried-buffers"> {
+  let summary = "Let loops and branches hand on what they make in memory that is there before";
+  let description = [{
+    A loop that makes what it carries anew in each round takes a buffer for it and gives back that of the round before: no plan has a place for
+    a buffer that leaves the block which makes it. Where nothing takes memory while the code runs, the loop has memory of its own in front of
+    it, to which each round copies what it hands on; so do branches. Buffers of a size that is not known stay as they are.
+
+    ```mlir
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %x) -> (memref<8xf32>) {
+      %t = memref.alloc() : memref<8xf32>
+      ... // reads %s, writes %t
+      scf.yield %t : memref<8xf32>
+    }
+    // becomes
+    %p = memref.alloc() : memref<8xf32>
+    memref.copy %x, %p : memref<8xf32> to memref<8xf32>
+    scf.for %i = %c0 to %n step %c1 {
+      %t = memref.alloc() : memref<8xf32>
+      ... // reads %p, writes %t
+      memref.copy %t, %p : memref<8xf32> to memref<8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+  let statistics = [Statistic<"hoisted", "hoisted", "buffers in front of a loop or of branches">];
+}
+
 def PlimReleaseBuffers : Pass<"plim-release-buffers", "::mlir::ModuleOp"> {
   let summary = "Release every buffer that bufferization allocated";
   let description = [{

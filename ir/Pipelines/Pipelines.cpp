@@ -190,12 +190,14 @@ void buildDispatch(OpPassManager &manager, const PipelineOptions &options) {
   // inside.
   manager.addNestedPass<func::FuncOp>(createPlimDecoupleConstantWrites());
   addCleanup(manager);
-  if (!options.oracle) {
+  // Devices are given what loops compute, not loops.
+  if (!options.oracle && options.devices.empty()) {
     PlimOutlineForallsOptions foralls;
     foralls.inlineConstantBytes = inlineBytesOf(options);
     manager.addPass(createPlimOutlineForalls(foralls));
-    manager.addPass(createPlimViewSlices());
   }
+  if (!options.oracle)
+    manager.addPass(createPlimViewSlices());
 
   PlimFormDispatchesOptions form;
   form.fuse = !options.oracle;
@@ -276,6 +278,10 @@ void buildMemory(OpPassManager &manager, const PipelineOptions &options) {
   bufferize.unknownTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
   manager.addPass(bufferization::createOneShotBufferizePass(bufferize));
   addCleanup(manager);
+  if (options.standalone) {
+    manager.addPass(createPlimHoistCarriedBuffers());
+    addCleanup(manager);
+  }
   manager.addPass(createPlimReleaseBuffers());
   // First: what follows would move a realloc behind the uses of its result.
   manager.addNestedPass<func::FuncOp>(memref::createExpandReallocPass());
@@ -348,7 +354,9 @@ void buildConversion(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createPlimLowerToLLVM());
   manager.addPass(createReconcileUnrealizedCastsPass());
   // Before the clean-up folds an offset of zero, which is a buffer too.
-  manager.addPass(createPlimAnnotateAliases());
+  PlimAnnotateAliasesOptions aliases;
+  aliases.inlined = options.standalone;
+  manager.addPass(createPlimAnnotateAliases(aliases));
   addCleanup(manager);
 }
 

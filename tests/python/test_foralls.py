@@ -255,3 +255,35 @@ def test_errors():
         with pytest.raises(pl.Error, match="parallel_insert_slice.*leaves dimension 0"):
             function(x, 1001)
         np.testing.assert_array_equal(function(x, 1000), np.arange(1000))
+
+
+def test_steps():
+    """Only steps ahead are some; where nobody knows them at the load, the call says so."""
+    text = """func.func @main(%x: tensor<30xi64>, %s: index) -> tensor<30xi64> {
+  %c = arith.constant STEP : index
+  %one = arith.constant dense<1> : tensor<1xi64>
+  %r = scf.forall (%i) = (FROM) to (TO) step (BY) shared_outs(%o = %x) -> (tensor<30xi64>) {
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %one into %o[%i] [1] [1] : tensor<1xi64> into tensor<30xi64>
+    }
+  }
+  return %r : tensor<30xi64>
+}"""
+    x = np.zeros(30, np.int64)
+    for step, by, (begin, end), engine, oracle in itertools.product((-2, -1, 0, 1, 7), ("STEP", "%c", "%s"), ((3, 30), (30, 3), (5, 5)), ENGINES[:2], (False, True)):
+        source = text.replace("BY", by).replace("STEP", str(step)).replace("FROM", str(begin)).replace("TO", str(end))
+        function = engine.loads(source, oracle=oracle)["main"]
+        if step <= 0:
+            with pytest.raises(pl.Error, match="the step of the loop is 0 or less"):
+                function(x, step)
+            continue
+        want = x.copy()
+        want[begin:end:step] = 1
+        np.testing.assert_array_equal(function(x, step), want)
+
+
+def test_devices():
+    """What is for a device stays with the function, and one that is not there is an error."""
+    text = TILES.replace("STEP", "3").replace('iterator_types = ["parallel", "parallel"]}', 'iterator_types = ["parallel", "parallel"], plim.device = "gpu7"}')
+    with pytest.raises(pl.Error, match="gpu7"):
+        ENGINES[0].loads(text)

@@ -359,6 +359,9 @@ void pad(Operator &op) {
   bool known = true, negative = false;
   for (size_t i = 0; i < rank; ++i) {
     dims.push_back(e.add(e.add(x.dims[i], low[i]), high[i]));
+    if (dims[i].known && *dims[i].known < 0)
+      invalid("dimension " + std::to_string(i) + " would have " + std::to_string(*dims[i].known) +
+              " elements");
     known &= low[i].known && high[i].known;
     negative |= (low[i].known && *low[i].known < 0) || (high[i].known && *high[i].known < 0);
   }

@@ -1,4 +1,6 @@
 // RUN: plimsoll-opt %s -plim-annotate-aliases | FileCheck %s
+// RUN: plimsoll-opt %s -plim-annotate-aliases=inlined | FileCheck %s --check-prefix=INLINED --implicit-check-not=invariant
+// INLINED: llvm.func
 
 // Bytes [0, 64), [64, 128) and [32, 64) of the slab, and [0, 8) of a pool. The base stands for what
 // lies at offset zero; views are followed, through descriptors too. An argument of a kernel is none of
