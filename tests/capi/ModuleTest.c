@@ -461,6 +461,11 @@ static void modulesAreExported(void) {
   CHECK(strstr(plim_bytes_data(header), "enum net_status net_twice(const float *x,") != NULL);
   plim_bytes_release(object);
   plim_bytes_release(header);
+  CHECK_OK(plim_module_export(engine, scaleSource, strlen(scaleSource), "test.mlir", "net", NULL,
+                              &object, &header));
+  CHECK(strstr(plim_bytes_data(header), "_extent0") != NULL);
+  plim_bytes_release(object);
+  plim_bytes_release(header);
   object = header = NULL;
 #define CHECK_EXPORT_FAILS(text, called, code, message)                                            \
   CHECK_FAILS(                                                                                     \
@@ -471,7 +476,8 @@ static void modulesAreExported(void) {
                      "'two words' cannot stand in front of names in C");
   CHECK_EXPORT_FAILS(source, "", PLIM_INVALID_ARGUMENT, "the export has no name");
   CHECK_EXPORT_FAILS("x", "net", PLIM_INVALID_ARGUMENT, "test.mlir:1:1");
-  CHECK_EXPORT_FAILS(scaleSource, "net", PLIM_UNIMPLEMENTED, "has an extent that is not known");
+  CHECK_EXPORT_FAILS("func.func @f(%x: memref<?xf32, strided<[?]>>) { return }", "net",
+                     PLIM_UNIMPLEMENTED, "has a stride that is not known");
   CHECK_FAILS(plim_module_export(engine, source, size, "test.mlir", NULL, NULL, &object, &header),
               PLIM_INVALID_ARGUMENT, "export_name is null");
   CHECK_FAILS(plim_module_export(engine, source, size, "test.mlir", "net", NULL, NULL, &header),
