@@ -1,6 +1,7 @@
 """Parallel loops over tensors, which workers share: bounds of every kind, several results, loops in loops, products, and what is read and
 written of the tensors that all iterations share; beside NumPy, with any number of threads."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -12,11 +13,15 @@ ENGINES = [pl.Engine(threads=threads) for threads in (1, 2, 3, 8)]
 TYPES = {"f32": np.float32, "f64": np.float64, "i64": np.int64, "i8": np.int8}
 
 
+@functools.lru_cache(maxsize=4)
+def loaded(source):
+    return [ENGINES[1].loads(source, oracle=True)["main"]] + [engine.loads(source)["main"] for engine in ENGINES]
+
+
 def check(source, arguments, *want, tolerance=0.0):
     """The oracle, and all numbers of threads, which give the same bits."""
-    runs = [ENGINES[1].loads(source, oracle=True)["main"]] + [engine.loads(source)["main"] for engine in ENGINES]
     results = []
-    for run in runs:
+    for run in loaded(source):
         got = run(*arguments)
         results.append(got if isinstance(got, tuple) else (got,))
         for each, expected in zip(results[-1], want, strict=True):
@@ -59,8 +64,7 @@ func.func @main(%x: TYPE) -> TYPE {
 
 
 @pytest.mark.parametrize("axis", range(3))
-@pytest.mark.parametrize("element", TYPES)
-@pytest.mark.parametrize("known", (False, True))
+@pytest.mark.parametrize("element, known", [("f32", True), *((element, False) for element in TYPES)])
 def test_lines(axis, element, known):
     names = ["l", "m", "n"]
     others = [name for d, name in enumerate(names) if d != axis]
