@@ -1,6 +1,7 @@
 #include "ir/Memory/Passes.h"
 #include "ir/Plim/Plim.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -10,19 +11,33 @@ namespace plim::ir {
 } // namespace plim::ir
 
 using namespace mlir;
+using namespace plim::ir;
 
 namespace {
 
-/// Memory of the elements of a type, in front of an op, as that type; null if its size is not known.
+MemRefType denseOf(MemRefType type) {
+  return MemRefType::get(type.getShape(), type.getElementType(), AffineMap(),
+                         type.getMemorySpace());
+}
+
+/// Is there a size to all buffers among the types? What has none might be another name for what has one.
+bool haveSizes(TypeRange types) {
+  return llvm::all_of(types, [](Type type) {
+    auto memref = dyn_cast<MemRefType>(type);
+    return !isa<BaseMemRefType>(type) ||
+           (memref && memref.hasStaticShape() &&
+            (denseOf(memref) == memref ||
+             memref::CastOp::areCastCompatible(denseOf(memref), memref)));
+  });
+}
+
+/// Memory of the elements of a type, in front of an op, as that type; null for what is no buffer.
 Value place(Operation *op, Type type) {
   auto memref = dyn_cast<MemRefType>(type);
-  if (!memref || !memref.hasStaticShape())
-    return Value();
-  auto dense = MemRefType::get(memref.getShape(), memref.getElementType(), AffineMap(),
-                               memref.getMemorySpace());
-  if (dense != memref && !memref::CastOp::areCastCompatible(dense, memref))
+  if (!memref)
     return Value();
   OpBuilder builder(op);
+  const MemRefType dense = denseOf(memref);
   Value memory = memref::AllocOp::create(builder, op->getLoc(), dense);
   return dense == memref
              ? memory
@@ -36,7 +51,14 @@ void copy(Operation *before, Value from, Value to) {
 
 struct HoistCarriedBuffers : plim::ir::impl::PlimHoistCarriedBuffersBase<HoistCarriedBuffers> {
   void runOnOperation() override {
-    getOperation()->walk([&](Operation *op) {
+    getOperation()->walk([&](func::FuncOp function) {
+      if (!function->removeAttr(carriesBuffersAttr))
+        hoistIn(function);
+    });
+  }
+
+  void hoistIn(func::FuncOp function) {
+    function.walk([&](Operation *op) {
       if (auto loop = dyn_cast<scf::ForOp>(op))
         hoist(loop);
       else if (auto loop = dyn_cast<scf::WhileOp>(op))
@@ -47,6 +69,8 @@ struct HoistCarriedBuffers : plim::ir::impl::PlimHoistCarriedBuffersBase<HoistCa
   }
 
   void hoist(scf::ForOp loop) {
+    if (!haveSizes(loop.getResultTypes()))
+      return;
     SmallVector<Value> places = begin(loop, loop.getInits(), loop.getRegionIterArgs());
     handOn(loop, loop.getBody()->getTerminator(), places, loop.getInitsMutable());
     for (auto [result, place] : llvm::zip(loop.getResults(), places))
@@ -55,6 +79,8 @@ struct HoistCarriedBuffers : plim::ir::impl::PlimHoistCarriedBuffersBase<HoistCa
   }
 
   void hoist(scf::WhileOp loop) {
+    if (!haveSizes(loop.getInits().getTypes()) || !haveSizes(loop.getResultTypes()))
+      return;
     SmallVector<Value> places = begin(loop, loop.getInits(), loop.getBeforeArguments());
     scf::ConditionOp condition = loop.getConditionOp();
     for (auto [given, inside, result] :
@@ -115,6 +141,8 @@ struct HoistCarriedBuffers : plim::ir::impl::PlimHoistCarriedBuffersBase<HoistCa
 
   /// All branches write to memory in front of them.
   void share(Operation *branches) {
+    if (!haveSizes(branches->getResultTypes()))
+      return;
     for (OpResult result : branches->getResults()) {
       Value memory = place(branches, result.getType());
       if (!memory)

@@ -32,6 +32,10 @@ class TensorDialect;
 
 namespace plim::ir {
 
+/// Of a function in whose source loops or branches hand on buffers: who writes to one means that one. From
+/// plim-separate-destinations to plim-hoist-carried-buffers.
+inline constexpr llvm::StringLiteral carriesBuffersAttr = "plim.carries_buffers";
+
 class PlimDialect;
 
 #define GEN_PASS_DECL

@@ -15,6 +15,8 @@ def PlimSeparateDestinations : Pass<"plim-separate-destinations"> {
     between a write and a read when two that a loop carries begin as one tensor without contents: both were one buffer. Nor does it see that a `scf.while`
     hands on one tensor twice, or one from outside that the next round writes to and others read: those are copied.
 
+    Functions in whose source loops or branches hand on buffers are marked, which nobody can tell from tensors behind bufferization.
+
     ```mlir
     %e = tensor.empty() : tensor<8xf32>
     %a = linalg.exp ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
@@ -55,7 +57,8 @@ def PlimHoistCarriedBuffers : Pass<"plim-hoist-carried-buffers"> {
   let description = [{
     A loop that makes what it carries anew in each round takes a buffer for it and gives back that of the round before: no plan has a place for
     a buffer that leaves the block which makes it. Where nothing takes memory while the code runs, the loop has memory of its own in front of
-    it, to which each round copies what it hands on; so do branches. Buffers of a size that is not known stay as they are.
+    it, to which each round copies what it hands on; so do branches. Buffers of a size that is not known stay as they are, and so does a
+    function in whose source buffers are handed on: it writes to those that it names.
 
     ```mlir
     %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %x) -> (memref<8xf32>) {

@@ -2,6 +2,7 @@
 #include "ir/Plim/Plim.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -67,6 +68,10 @@ struct SeparateDestinations : plim::ir::impl::PlimSeparateDestinationsBase<Separ
     llvm::MapVector<Operation *, SmallVector<OpOperand *>>
         uses; // of each, in the order of the source
     getOperation()->walk([&](Operation *op) {
+      if (isa<scf::SCFDialect>(op->getDialect()) &&
+          llvm::any_of(op->getResultTypes(), [](Type type) { return isa<MemRefType>(type); }))
+        op->getParentOfType<func::FuncOp>()->setAttr(plim::ir::carriesBuffersAttr,
+                                                     UnitAttr::get(op->getContext()));
       if (isa<scf::YieldOp, scf::ConditionOp>(op) && isa<scf::WhileOp>(op->getParentOp()))
         copyWhatIsShared(op);
       for (OpOperand &operand : op->getOpOperands()) {

@@ -182,11 +182,39 @@ def in_turn_wanted(x, y):
     return ((x + y).sum() - y).sum() - x
 
 
+# Halves of a buffer of the caller, which change places: what is written is in those.
+KERNEL = f"""func.func @main(%a: memref<7xf32>, %y: memref<14xf32>) {{{START}
+  %7 = arith.constant 7 : index
+  %i0 = memref.subview %y[0] [7] [1] : memref<14xf32> to memref<7xf32, strided<[1]>>
+  %i1 = memref.subview %y[7] [7] [1] : memref<14xf32> to memref<7xf32, strided<[1], offset: 7>>
+  %p = memref.cast %i0 : memref<7xf32, strided<[1]>> to memref<7xf32, strided<[1], offset: ?>>
+  %q = memref.cast %i1 : memref<7xf32, strided<[1], offset: 7>> to memref<7xf32, strided<[1], offset: ?>>
+  memref.copy %a, %p : memref<7xf32> to memref<7xf32, strided<[1], offset: ?>>
+  memref.copy %a, %q : memref<7xf32> to memref<7xf32, strided<[1], offset: ?>>
+  %r:2 = scf.for %i = %0 to %7 step %1 iter_args(%s = %p, %t = %q) -> (memref<7xf32, strided<[1], offset: ?>>, memref<7xf32, strided<[1], offset: ?>>) {{
+    %v = memref.load %t[%i] : memref<7xf32, strided<[1], offset: ?>>
+    %w = arith.addf %v, %v : f32
+    memref.store %w, %s[%i] : memref<7xf32, strided<[1], offset: ?>>
+    scf.yield %t, %s : memref<7xf32, strided<[1], offset: ?>>, memref<7xf32, strided<[1], offset: ?>>
+  }}
+  return
+}}"""
+
+
+def kernel_wanted(a):
+    p, q = a.copy(), a.copy()
+    for i in range(7):
+        p[i] = 2 * q[i]
+        p, q = q, p
+    return np.concatenate([q, p])
+
+
 def cases(random):
     def some(*shape):
         return random.integers(-4, 5, shape).astype(np.float32)
     for rows in (1, 3):
         yield f"a recurrent layer, {rows} rows", recurrent(rows), recurrent_wanted, [some(7, rows, 5), some(5, 5), some(5, 5)]
+        yield "buffers that change places", KERNEL, kernel_wanted, [some(7)]
         yield "one after the other in the same memory", IN_TURN, in_turn_wanted, [some(64), some(64)]
     for turns in (0, 1, 2, 7):
         count = np.zeros(turns, np.int8)
