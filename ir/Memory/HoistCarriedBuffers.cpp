@@ -118,7 +118,6 @@ struct HoistCarriedBuffers : plim::ir::impl::PlimHoistCarriedBuffersBase<HoistCa
   /// Copies what the next round is given. Several may change places: then none is written before all have been read.
   static void handOn(Operation *loop, Operation *terminator, ArrayRef<Value> places,
                      MutableArrayRef<OpOperand> inits) {
-    const bool areSeveral = llvm::count_if(places, [](Value place) { return bool(place); }) > 1;
     SmallVector<std::pair<Value, Value>> moves;
     for (auto [given, place, init] : llvm::zip(terminator->getOpOperands(), places, inits)) {
       if (!place)
@@ -129,7 +128,7 @@ struct HoistCarriedBuffers : plim::ir::impl::PlimHoistCarriedBuffersBase<HoistCa
       given.set(place);
       init.set(place);
     }
-    if (areSeveral && moves.size() > 1)
+    if (moves.size() > 1)
       for (auto &[from, to] : moves) {
         Value between = ::place(loop, from.getType());
         copy(terminator, from, between);

@@ -5,18 +5,13 @@
 
 Exit status 1 if any was wrong.
 """
-import argparse
-import pathlib
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 
 import extents
 import placement
 import run as export
-from run import Builder
 
 HEAD = """#include "case.h"
 #include "tests/export/support.h"
@@ -421,48 +416,37 @@ def build(builder, source, program, brings=None, options=()):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--bin", type=pathlib.Path, required=True, help="the folder of plimsoll")
-    parser.add_argument("--machine", nargs="+", choices=export.MACHINES, default=["x86-64", "riscv64", "cortex-m7", "cortex-m55"])
-    parser.add_argument("--compiler", default="clang-22")
-    arguments = parser.parse_args()
-    arguments.bin = arguments.bin.resolve()
+    arguments = export.parser(__doc__, ["x86-64", "riscv64", "cortex-m7", "cortex-m55"]).parse_args()
     wrong = done = 0
-    for name in arguments.machine:
-        machine = export.MACHINES[name]
-        if machine.emulator and not shutil.which(machine.emulator[0]):
-            print(f"{name}: skipped, there is no {machine.emulator[0]}")
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            builder = Builder(machine, arguments, pathlib.Path(folder))
-            device = arguments.bin / "microcontroller-export"
-            devices = DEVICES | placement.DEVICES
-            for title, (source, program, want, *only) in (CASES | extents.CASES | placement.CASES | devices).items():
-                if only and name != only[0] or title in devices and (name != "cortex-m55" or not device.exists()):
-                    continue
-                done += 1
-                try:
-                    build(builder, source, program, device if title in devices else None, ["--set", "cores=1", *only[1:]])
-                    have = builder.start()
-                    if "flash" in source and ".rodata.flash" not in builder.call("llvm-readelf-22", "-S", "case.o"):
-                        have += "no constant in .rodata.flash"
-                    have += placement.faults(title, builder.call("llvm-readelf-22", "-S", "-W", "case.o"))
-                except (RuntimeError, export.Refused, subprocess.TimeoutExpired) as error:
-                    have = str(error)
-                if not re.fullmatch(re.escape(want) + r"status 0\nstack \d+\n", have):
-                    wrong += 1
-                    print(f"{name}, {title}: printed {have!r}, not {want!r}")
-            for source, message in (REFUSED | extents.REFUSED).items():
-                done += 1
-                builder.write("case.mlir", source)
-                try:
-                    builder.export("case.mlir")
-                    have = "it was exported"
-                except (RuntimeError, export.Refused) as error:
-                    have = str(error)
-                if message not in have or not have.startswith("error: case.mlir:" if "header" not in message else "error: "):
-                    wrong += 1
-                    print(f"{name}: said {have!r}, not {message!r}")
+    for name, builder in export.builders(arguments):
+        device = arguments.bin / "microcontroller-export"
+        devices = DEVICES | placement.DEVICES
+        for title, (source, program, want, *only) in (CASES | extents.CASES | placement.CASES | devices).items():
+            if only and name != only[0] or title in devices and (name != "cortex-m55" or not device.exists()):
+                continue
+            done += 1
+            try:
+                build(builder, source, program, device if title in devices else None, ["--set", "cores=1", *only[1:]])
+                have = builder.start()
+                if "flash" in source and ".rodata.flash" not in builder.call("llvm-readelf-22", "-S", "case.o"):
+                    have += "no constant in .rodata.flash"
+                have += placement.faults(title, builder.call("llvm-readelf-22", "-S", "-W", "case.o"))
+            except (RuntimeError, export.Refused, subprocess.TimeoutExpired) as error:
+                have = str(error)
+            if not re.fullmatch(re.escape(want) + r"status 0\nstack \d+\n", have):
+                wrong += 1
+                print(f"{name}, {title}: printed {have!r}, not {want!r}")
+        for source, message in (REFUSED | extents.REFUSED).items():
+            done += 1
+            builder.write("case.mlir", source)
+            try:
+                builder.export("case.mlir")
+                have = "it was exported"
+            except (RuntimeError, export.Refused) as error:
+                have = str(error)
+            if message not in have or not have.startswith("error: case.mlir:" if "header" not in message else "error: "):
+                wrong += 1
+                print(f"{name}: said {have!r}, not {message!r}")
     print(f"{done} cases, {wrong} wrong")
     return 1 if wrong else 0
 

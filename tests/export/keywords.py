@@ -6,19 +6,15 @@
 On each machine every score is that of NumPy, and that of the engine here. The workspace of its header is at most 1.05 times what the planner finds for
 the same buffers when it searches without end. Exit status 1 if not.
 """
-import argparse
-import pathlib
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 
 import numpy as np
 import plimsoll
 
 import run as export
-from run import BOARD, Builder
+from run import BOARD
 
 MOST = 1.05
 PROGRAM = """#include "case.h"
@@ -60,40 +56,28 @@ def best_peak(plimsoll_program, ir, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--bin", type=pathlib.Path, required=True, help="the folder of plimsoll")
-    parser.add_argument("--machine", nargs="+", choices=export.MACHINES, default=list(export.MACHINES))
-    parser.add_argument("--compiler", default="clang-22")
-    arguments = parser.parse_args()
-    arguments.bin = arguments.bin.resolve()
     wrong = 0
-    for name in arguments.machine:
-        machine = export.MACHINES[name]
-        if machine.emulator and not shutil.which(machine.emulator[0]):
-            print(f"{name}: skipped, there is no {machine.emulator[0]}")
-            continue
-        with tempfile.TemporaryDirectory() as temporary:
-            folder = pathlib.Path(temporary)
-            builder = Builder(machine, arguments, folder)
-            subprocess.run([sys.executable, "-B", BOARD / "make_network.py", folder], check=True)
-            source = (folder / "keywords.mlir").read_text().replace('{plim.device = "ethos-u55"} ', "")
-            builder.write("case.mlir", source)
-            header = builder.export("case.mlir")
-            builder.write("main.c", PROGRAM.replace("%s", " NULL," if "struct case_threads {" in header else ""))
-            builder.link("main.c")
-            printed = re.fullmatch(r"status 0\nstack (\d+)\n([0-9a-f]*)", builder.start())
-            want, given = array(folder / "expected.h"), array(folder / "input.h").reshape(1, 49, 10, 1)
-            here = np.asarray(plimsoll.Engine().loads(source).hear(given)).ravel()
-            have = np.frombuffer(bytes.fromhex(printed[2]), np.int32) if printed else None
-            if have is None or not np.array_equal(have, want) or not np.array_equal(have, here):
-                wrong += 1
-                print(f"{name}: scores are {have}, NumPy has {want}, the engine {here}")
-            ir = subprocess.run([builder.plimsoll, "compile", "case.mlir", "--target", machine.target, "-o", "again.o", "--header", "again.h",
-                                 "--print-ir-after", "Memory"], capture_output=True, text=True, check=True, cwd=folder).stderr
-            planned = int(re.search(r"CASE_WORKSPACE_BYTES (\d+)", header)[1])
-            count, best = best_peak(builder.plimsoll, ir, folder)
-            wrong += not 0 < planned <= MOST * best
-            print(f"{name}: {planned} bytes of workspace for {count} buffers; the best plan has {best}", flush=True)
+    for name, builder in export.builders(export.parser(__doc__).parse_args()):
+        folder, target = builder.folder, builder.machine.target
+        subprocess.run([sys.executable, "-B", BOARD / "make_network.py", folder], check=True)
+        source = (folder / "keywords.mlir").read_text().replace('{plim.device = "ethos-u55"} ', "")
+        builder.write("case.mlir", source)
+        header = builder.export("case.mlir")
+        builder.write("main.c", PROGRAM.replace("%s", " NULL," if "struct case_threads {" in header else ""))
+        builder.link("main.c")
+        printed = re.fullmatch(r"status 0\nstack (\d+)\n([0-9a-f]*)", builder.start())
+        want, given = array(folder / "expected.h"), array(folder / "input.h").reshape(1, 49, 10, 1)
+        here = np.asarray(plimsoll.Engine().loads(source).hear(given)).ravel()
+        have = np.frombuffer(bytes.fromhex(printed[2]), np.int32) if printed else None
+        if have is None or not np.array_equal(have, want) or not np.array_equal(have, here):
+            wrong += 1
+            print(f"{name}: scores are {have}, NumPy has {want}, the engine {here}")
+        ir = subprocess.run([builder.plimsoll, "compile", "case.mlir", "--target", target, "-o", "again.o", "--header", "again.h",
+                             "--print-ir-after", "Memory"], capture_output=True, text=True, check=True, cwd=folder).stderr
+        planned = int(re.search(r"CASE_WORKSPACE_BYTES (\d+)", header)[1])
+        count, best = best_peak(builder.plimsoll, ir, folder)
+        wrong += not 0 < planned <= MOST * best
+        print(f"{name}: {planned} bytes of workspace for {count} buffers; the best plan has {best}", flush=True)
     return 1 if wrong else 0
 
 

@@ -5,11 +5,8 @@
 
 Exit status 1 if any was wrong.
 """
-import argparse
-import pathlib
-import shutil
+import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
@@ -227,34 +224,24 @@ def cases(random):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--bin", type=pathlib.Path, required=True, help="the folder of plimsoll")
-    parser.add_argument("--machine", nargs="+", choices=export.MACHINES, default=["x86-64", "riscv64", "cortex-m55"])
-    parser.add_argument("--compiler", default="clang-22")
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
-    arguments.bin = arguments.bin.resolve()
+    options = export.parser(__doc__, ["x86-64", "riscv64", "cortex-m55"])
+    options.add_argument("--seed", type=int, default=1)
+    arguments = options.parse_args()
     print(f"seed {arguments.seed}", flush=True)
     wrong = done = 0
-    for name in arguments.machine:
-        machine = export.MACHINES[name]
-        if machine.emulator and not shutil.which(machine.emulator[0]):
-            print(f"{name}: skipped, there is no {machine.emulator[0]}")
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            builder = export.Builder(machine, arguments, pathlib.Path(folder))
-            for title, source, wanted, values in cases(np.random.default_rng(arguments.seed)):
-                want = wanted(*values)
-                done += 1
-                try:
-                    builder.build(source, values, want)
-                    have, _, broken = builder.run(want)
-                    what = "" if np.array_equal(have, want) and not broken else f"{have} in place of {want}, {broken} bytes behind"
-                except (RuntimeError, export.Refused) as error:
-                    what = str(error)
-                if what:
-                    wrong += 1
-                    print(f"{name}, {title}: {what}", flush=True)
+    for name, builder in export.builders(arguments):
+        for title, source, wanted, values in cases(np.random.default_rng(arguments.seed)):
+            want = wanted(*values)
+            done += 1
+            try:
+                builder.build(source, values, want)
+                have, _, broken = builder.run(want)
+                what = "" if np.array_equal(have, want) and not broken else f"{have} in place of {want}, {broken} bytes behind"
+            except (RuntimeError, export.Refused, subprocess.TimeoutExpired) as error:
+                what = str(error)
+            if what:
+                wrong += 1
+                print(f"{name}, {title}: {what}", flush=True)
     print(f"{done} cases, {wrong} wrong")
     return 1 if wrong else 0
 

@@ -228,6 +228,26 @@ class Builder:
             raise RuntimeError(f"printed {text[:200]!r}")
         return np.frombuffer(bytes.fromhex(found[2]), want.dtype).reshape(want.shape), int(found[1]), int(found[3])
 
+def parser(description, machines=tuple(MACHINES)):
+    """Of a program that tries exports on several machines."""
+    options = argparse.ArgumentParser(description=description.partition("\n")[0])
+    options.add_argument("--bin", type=lambda text: pathlib.Path(text).resolve(), required=True, help="the folder of plimsoll")
+    options.add_argument("--machine", nargs="+", choices=MACHINES, default=list(machines))
+    options.add_argument("--compiler", default="clang-22")
+    return options
+
+
+def builders(arguments):
+    """Of the machines that are asked for, as far as they can be emulated, each with a folder of its own for as long as its turn is."""
+    for name in arguments.machine:
+        machine = MACHINES[name]
+        if machine.emulator and not shutil.which(machine.emulator[0]):
+            print(f"{name}: skipped, there is no {machine.emulator[0]}")
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            yield name, Builder(machine, arguments, pathlib.Path(folder))
+
+
 def check(case, builder, values):
     """What is wrong, or nothing."""
     operands, rest, want = case.draw(values)
@@ -243,6 +263,7 @@ def check(case, builder, values):
         return f"{used} bytes of stack, and the header says {stack}"
     return case.compare(have, want)
 
+
 def chosen(case, is_open):
     """The same without parameters, with all extents known unless it is open."""
     if hasattr(case, "unknown") and not is_open:
@@ -252,51 +273,45 @@ def chosen(case, is_open):
     case.parameters = {}
     return case
 
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--bin", type=pathlib.Path, required=True, help="the folder of plimsoll")
-    parser.add_argument("--machine", nargs="+", choices=MACHINES, default=list(MACHINES))
-    parser.add_argument("--compiler", default="clang-22")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=12, help="for each machine")
-    arguments = parser.parse_args()
-    arguments.bin = arguments.bin.resolve()
+    options = parser(__doc__)
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--count", type=int, default=12, help="for each machine")
+    arguments = options.parse_args()
     print(f"seed {arguments.seed}", flush=True)
     wrong = 0
-    for name in arguments.machine:
-        machine = MACHINES[name]
-        if machine.emulator and not shutil.which(machine.emulator[0]):
-            print(f"{name}: skipped, there is no {machine.emulator[0]}")
-            continue
+    for name, builder in builders(arguments):
         rng, values = random.Random(arguments.seed), np.random.default_rng(arguments.seed)
         counts = {"right": 0, "wrong": 0}
-        with tempfile.TemporaryDirectory() as folder:
-            builder = Builder(machine, arguments, pathlib.Path(folder))
-            done = 0
-            while done < arguments.count:
-                case = chosen((Contraction, Convolution, Elements)[done % 3](rng), done // 3 % 2 == 1)
-                if np.prod([float(size) for size in case.sizes.values()]) > MOST:
-                    continue
-                operands, rest, want = case.draw(np.random.default_rng(0))
-                if sum(np.asarray(each).nbytes for each in [*operands.values(), *rest, want]) > machine.memory:
-                    continue
-                done += 1
-                try:
-                    what = check(case, builder, values)
-                except Refused as error:
-                    reason = str(error).partition("\n")[0]
-                    counts[reason] = counts.get(reason, 0) + 1
-                    continue
-                except (RuntimeError, subprocess.TimeoutExpired) as error:
-                    what = str(error)
-                counts["wrong" if what else "right"] += 1
-                if "struct case_threads {" in (builder.folder / "case.h").read_text():
-                    counts["with threads"] = counts.get("with threads", 0) + 1
-                if what:
-                    wrong += 1
-                    print(f"{name}, number {done}: {what}: {case.sizes}\n{case.source()}", flush=True)
+        done = 0
+        while done < arguments.count:
+            case = chosen((Contraction, Convolution, Elements)[done % 3](rng), done // 3 % 2 == 1)
+            if np.prod([float(size) for size in case.sizes.values()]) > MOST:
+                continue
+            operands, rest, want = case.draw(np.random.default_rng(0))
+            if sum(np.asarray(each).nbytes for each in [*operands.values(), *rest, want]) > builder.machine.memory:
+                continue
+            done += 1
+            try:
+                what = check(case, builder, values)
+            except Refused as error:
+                reason = str(error).partition("\n")[0]
+                counts[reason] = counts.get(reason, 0) + 1
+                continue
+            except (RuntimeError, subprocess.TimeoutExpired) as error:
+                what = str(error)
+            counts["wrong" if what else "right"] += 1
+            if "struct case_threads {" in (builder.folder / "case.h").read_text():
+                counts["with threads"] = counts.get("with threads", 0) + 1
+            if what:
+                wrong += 1
+                print(f"{name}, number {done}: {what}: {case.sizes}\n{case.source()}", flush=True)
         print(f"{name}: " + ", ".join(f"{count} {what}" for what, count in counts.items()), flush=True)
+        # A few need more of the program than it brings; most do not.
+        wrong += 2 * (counts["right"] + counts["wrong"]) < done
     return 1 if wrong else 0
+
 
 if __name__ == "__main__":
     sys.exit(main())
