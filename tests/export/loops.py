@@ -159,7 +159,7 @@ def nested_wanted(x, n):
     return a + total
 
 
-# Sums that are the same code of buffers that lie in the same place at different times.
+# The same sum of buffers that may lie in one place at different times.
 IN_TURN = f"""func.func @main(%x: tensor<64xf32>, %y: tensor<64xf32>) -> tensor<64xf32> {{{START}
   %e = tensor.empty() : tensor<64xf32>
   %p = tensor.empty() : tensor<f32>
