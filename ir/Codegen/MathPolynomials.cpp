@@ -37,12 +37,22 @@ public:
   Value atMost(Value x, float limit) { return bounded(arith::CmpFPredicate::OLT, x, limit); }
   Value atLeast(Value x, float limit) { return bounded(arith::CmpFPredicate::OGT, x, limit); }
 
-  /// Lowest coefficient first.
+  /// Lowest coefficient first. By Estrin's scheme, as halves that do not wait for each other: a processor looks at a few
+  /// hundred instructions at a time, and a sum that waits for the one before it leaves its units idle.
   Value polynomial(Value x, ArrayRef<float> coefficients) {
-    Value sum = number(coefficients.back());
-    for (float coefficient : llvm::reverse(coefficients.drop_back()))
-      sum = mulAdd(sum, x, number(coefficient));
-    return sum;
+    SmallVector<Value> terms;
+    for (float coefficient : coefficients)
+      terms.push_back(number(coefficient));
+    for (Value power; terms.size() > 1;) {
+      power = power ? mul(power, power) : x;
+      SmallVector<Value> pairs;
+      for (size_t i = 0; i + 1 < terms.size(); i += 2)
+        pairs.push_back(mulAdd(terms[i + 1], power, terms[i]));
+      if (terms.size() % 2 == 1)
+        pairs.push_back(terms.back());
+      terms = std::move(pairs);
+    }
+    return terms.front();
   }
 
   /// An integer n as a number; the lowest nine bits of `bits` are n plus a bias.
