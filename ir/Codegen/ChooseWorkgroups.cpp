@@ -54,6 +54,9 @@ constexpr int64_t cachedDepth = 512;
 /// The same where tile registers compute it, and how much faster they are.
 constexpr int64_t tileWorkgroupsPerCore = 2, tileSpeed = 8;
 
+/// Images with borders that a workgroup makes and goes over with a window.
+constexpr int64_t nearestCacheBytes = 32 << 10;
+
 /// Columns of a workgroup that reduces them, and where their number is not known: rows are read in
 /// parts as long as that.
 constexpr int64_t reducedColumns = 256, unknownReducedColumns = 1024;
@@ -247,6 +250,8 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
       for (int64_t loop : llvm::reverse(loops.asArrayRef()))
         take(loop, left);
     }
+    if (keepBordersNear(function, root, loops.asArrayRef(), tiles))
+      because += ", as many images with their borders as the nearest cache has room for";
     bool split = false;
     for (int64_t loop : loops.asArrayRef()) {
       int64_t &tile = tiles[loop];
@@ -313,6 +318,47 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
                      8 * cacheLineBytes /
                          getElementTypeOrSelf(input->get()).getIntOrFloatBitWidth())};
     return std::nullopt;
+  }
+
+  /// Fewer images at a time, where each workgroup makes them with a border and goes over them with a window: they stay in the nearest
+  /// cache in between. Products of several rows have other operands to load for each part.
+  static bool keepBordersNear(func::FuncOp function, linalg::LinalgOp root, ArrayRef<int64_t> loops,
+                              MutableArrayRef<int64_t> tiles) {
+    bool changes = false;
+    function.walk([&](linalg::LinalgOp op) {
+      const std::optional<Product> product = productOf(op);
+      if (op.getNumReductionLoops() == 0 || (product && !product->rowLoops.empty()))
+        return;
+      const SmallVector<int64_t> inRoot = loopsInRoot(op, root);
+      for (OpOperand *input : op.getDpsInputOperands()) {
+        auto insert = input->get().getDefiningOp<tensor::InsertSliceOp>();
+        if (!insert || !insert.getDest().getDefiningOp<linalg::FillOp>() ||
+            !insert.getDestType().hasStaticShape())
+          continue;
+        int64_t bytes = insert.getDestType().getElementTypeBitWidth() / 8;
+        SmallVector<int64_t> images; // the root's loops over them
+        for (auto [index, size] : llvm::zip(op.getMatchingIndexingMap(input).getResults(),
+                                            insert.getDestType().getShape())) {
+          auto loop = dyn_cast<AffineDimExpr>(index);
+          const int64_t its = loop ? inRoot[loop.getPosition()] : -1;
+          if (its >= 0 && llvm::is_contained(loops, its))
+            images.push_back(its);
+          else
+            bytes = cappedProduct(bytes, size);
+        }
+        int64_t left = std::max<int64_t>(1, nearestCacheBytes / std::max<int64_t>(1, bytes));
+        for (int64_t loop : llvm::reverse(images)) {
+          const int64_t size = std::max<int64_t>(1, tripCount(root.getStaticLoopRanges()[loop])),
+                        tile = tiles[loop] == 0 ? size : std::min(tiles[loop], size);
+          if (tile > left) {
+            tiles[loop] = left;
+            changes = true;
+          }
+          left = std::max<int64_t>(1, left / std::min(tile, left));
+        }
+      }
+    });
+    return changes;
   }
 
   /// Tiles of a dispatch with a contraction, `planned` points being worth a task, and why.
