@@ -515,7 +515,8 @@ def PlimVectorizeTiles : Pass<"plim-vectorize-tiles", "::mlir::func::FuncOp"> {
   let description = [{
     The reduction loops of a tile run with steps of one, around a body that is elementwise over rows and columns and
     becomes vectors; accumulators are hoisted out of the loops. What is read through a window with strides becomes a slice with
-    strides, and where columns are a few elements apart vectors of what lies side by side, shuffled. What a `linalg.fill` writes first is
+    strides, and where columns are a few elements apart vectors of what lies side by side, shuffled; an image that gets a border
+    has them side by side in that order (`SplitColumns.h`). What a `linalg.fill` writes first is
     broadcast into registers instead, and so is a row of offsets. Where the host has masks, vectors of 14 columns are made 16 (`FilledVectors.h`).
 
     ```mlir
@@ -532,6 +533,7 @@ def PlimVectorizeTiles : Pass<"plim-vectorize-tiles", "::mlir::func::FuncOp"> {
   let statistics = [
     Statistic<"vectorized", "vectorized", "tiles with register accumulators">,
     Statistic<"filled", "filled", "functions whose vectors were made a power of two">,
+    Statistic<"split", "split", "images with a border whose columns lie apart as windows read them">,
     Statistic<"missed", "missed", "tiles left to plain loops">];
 }
 

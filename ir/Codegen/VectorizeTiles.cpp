@@ -4,6 +4,7 @@
 #include "ir/Codegen/Host.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Codegen/RowVectors.h"
+#include "ir/Codegen/SplitColumns.h"
 #include "ir/Codegen/Strategy.h"
 #include "ir/Codegen/TiledOps.h"
 
@@ -78,6 +79,7 @@ struct VectorizeTiles : plim::ir::impl::PlimVectorizeTilesBase<VectorizeTiles> {
     startFromFills(function);
     if (host.hasMasks && FilledVectors(host).fill(function))
       ++filled;
+    split += splitColumns(rewriter, function);
     function.walk([&](vector::TransferReadOp read) { takeSteps(rewriter, read, host); });
   }
 

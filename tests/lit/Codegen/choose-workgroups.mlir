@@ -92,3 +92,27 @@ func.func private @loop(%x: memref<?x1024xf32>, %n: index) attributes {plim.disp
   }
   return
 }
+
+// Images that get a border and are gone over with a window: as many as 32 KiB have room for.
+// CHECK-LABEL: func.func private @borders(
+//     V3-SAME: plim.workgroups = #plim.workgroups<tiles = [2, 0, 0, 0, 0], because = "{{.*}}, as many images with their borders as the nearest cache has room for">
+func.func private @borders(%x: memref<96x56x56xf32>, %k: memref<96x7x7xf32>, %o: memref<96x56x56xf32>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0, 1, 2>} {
+  %zero = arith.constant 0.0 : f32
+  %xt = bufferization.to_tensor %x restrict : memref<96x56x56xf32> to tensor<96x56x56xf32>
+  %kt = bufferization.to_tensor %k restrict : memref<96x7x7xf32> to tensor<96x7x7xf32>
+  %ot = bufferization.to_tensor %o restrict writable : memref<96x56x56xf32> to tensor<96x56x56xf32>
+  %e = tensor.empty() : tensor<96x62x62xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<96x62x62xf32>) -> tensor<96x62x62xf32>
+  %p = tensor.insert_slice %xt into %f[0, 3, 3] [96, 56, 56] [1, 1, 1] : tensor<96x56x56xf32> into tensor<96x62x62xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(c, h, w, y, x) -> (c, h + y, w + x)>, affine_map<(c, h, w, y, x) -> (c, y, x)>, affine_map<(c, h, w, y, x) -> (c, h, w)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%p, %kt : tensor<96x62x62xf32>, tensor<96x7x7xf32>) outs(%ot : tensor<96x56x56xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %m = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<96x56x56xf32>
+  bufferization.materialize_in_destination %r in restrict writable %o : (tensor<96x56x56xf32>, memref<96x56x56xf32>) -> ()
+  return
+}
