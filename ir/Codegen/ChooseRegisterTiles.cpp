@@ -87,6 +87,8 @@ bool fallsOnOneSet(linalg::LinalgOp op, OpOperand &operand, unsigned loop) {
   }
   return false;
 }
+/// Terms of a sum whose loop LLVM unrolls whole.
+constexpr int64_t termsInOneBlock = 4;
 
 struct ChooseRegisterTiles : plim::ir::impl::PlimChooseRegisterTilesBase<ChooseRegisterTiles> {
   void runOnOperation() override {
@@ -150,6 +152,10 @@ struct ChooseRegisterTiles : plim::ir::impl::PlimChooseRegisterTilesBase<ChooseR
     std::string because;
     if (rowLoop >= 0) {
       auto [preferred, most] = tileRowsOf(host);
+      // LLVM makes one block of so few terms, and takes all of them for the first vectors of the rows before the next vectors: with two, the
+      // elements of the rows wait in memory, which as an operand of the product cost nothing.
+      if (termsOf(op) <= termsInOneBlock)
+        columns = std::min(columns, lanes);
       // Products that another instruction adds take registers.
       if (getElementTypeOrSelf(op.getDpsInits()[0]).isInteger() && !host.sumsIntegerProducts)
         most = preferred;

@@ -472,7 +472,7 @@ def PlimChooseRegisterTiles : Pass<"plim-choose-register-tiles", "::mlir::func::
     For contractions, convolutions and other reductions whose innermost result dimension is parallel and contiguous in an input:
     columns of that dimension, two vectors or one, by as many rows of another parallel one as registers allow. With 32 registers
     these are 12 x 2 vectors, or up to 14 where that leaves less over, or 8 x 2 of AArch64, with 16 registers 6 x 2, or 4 x 2 of 128 bits. One vector a row
-    leaves room for twice as many rows; a single row has eight vectors. Rows that fall on the same set of the nearest cache are six at most.
+    leaves room for twice as many rows, and sums of four terms or fewer have no more; a single row has eight vectors. Rows that fall on the same set of the nearest cache are six at most.
     Where columns are reduced of more than 64 rows, four vectors of them see eight rows before the next four do (`terms`), or one if rows
     are shorter than a page, and wait in the nearest cache until the next rows come.
 

@@ -18,6 +18,20 @@ func.func private @product(%a: tensor<120x600xf32>, %b: tensor<600x64xf32>, %c: 
 
 // -----
 
+// Sums of four terms or fewer are unrolled whole: one vector a row, so that the elements of the rows are operands in memory.
+//   V3: rows = 12, row_loop = 0, columns = 8, column_loop = 1, lanes = 8, terms = 0, because = "12 of 16 registers"
+//   V4: rows = 24, row_loop = 0, columns = 16, column_loop = 1, lanes = 16, terms = 0, because = "24 of 32 registers"
+//   V4: rows = 12, row_loop = 0, columns = 32,
+func.func private @fewTerms(%a: tensor<120x4xf32>, %b: tensor<4x60xf32>, %c: tensor<120x60xf32>,
+                            %d: tensor<120x5xf32>, %e: tensor<5x60xf32>, %f: tensor<120x60xf32>)
+    -> (tensor<120x60xf32>, tensor<120x60xf32>) attributes {plim.dispatch_function} {
+  %r = linalg.matmul ins(%a, %b : tensor<120x4xf32>, tensor<4x60xf32>) outs(%c : tensor<120x60xf32>) -> tensor<120x60xf32>
+  %s = linalg.matmul ins(%d, %e : tensor<120x5xf32>, tensor<5x60xf32>) outs(%f : tensor<120x60xf32>) -> tensor<120x60xf32>
+  return %r, %s : tensor<120x60xf32>, tensor<120x60xf32>
+}
+
+// -----
+
 // 14 rows where 14 divides them and 12 does not; rows of 4096 bytes fall on one set.
 //   V4: because = "28 of 32 registers"
 //   V4: because = "rows fall on one set of the nearest cache, 12 of 32 registers"

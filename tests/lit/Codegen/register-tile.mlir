@@ -118,7 +118,7 @@ func.func private @dynamic(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<
 // One reduction step leaves no loop around the accumulators; without any iteration there is nothing
 // to hold in registers.
 // CHECK-LABEL: func.func private @outer_product(
-//        V256: arith.addf {{.*}} : vector<6x16xf32>
+//        V256: arith.addf {{.*}} : vector<12x8xf32>
 //   CHECK-NOT: linalg.generic
 //       CHECK: return
 func.func private @outer_product(%a: tensor<24x1xf32>, %b: tensor<1x64xf32>, %c: tensor<24x64xf32>)
