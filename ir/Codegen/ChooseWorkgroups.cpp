@@ -335,7 +335,7 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
         if (!insert || !insert.getDest().getDefiningOp<linalg::FillOp>() ||
             !insert.getDestType().hasStaticShape())
           continue;
-        int64_t bytes = insert.getDestType().getElementTypeBitWidth() / 8;
+        int64_t bytes = elementBytes(insert.getDestType().getElementType());
         SmallVector<int64_t> images; // the root's loops over them
         for (auto [index, size] : llvm::zip(op.getMatchingIndexingMap(input).getResults(),
                                             insert.getDestType().getShape())) {

@@ -38,6 +38,8 @@ constexpr int64_t mostColumnsOfRows = 256;
 constexpr int64_t mostDepthOfRows = 256;
 /// The fewest such rows of all workgroups together, so that there is work for several.
 constexpr int64_t leastRows = 48;
+/// Bytes of the smallest image with a border that is made once for all workgroups.
+constexpr int64_t leastSharedImage = 64 << 10;
 
 /// For each loop of an op of a cluster: the loop of the root that it runs along with, or none.
 using LoopMap = SmallVector<std::optional<unsigned>>;
@@ -371,9 +373,33 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     // Each workgroup of a depthwise convolution reads channels of its own.
     if (image.getOperandNumber() == product->panel)
       return product->rowLoops.empty();
+    if (readsFarApart(image))
+      return false;
     auto filters = dyn_cast<RankedTensorType>(op->getOperand(product->panel).getType());
     return filters && filters.hasStaticShape() &&
            insert.getDestType().getNumElements() >= filters.getNumElements();
+  }
+
+  /// Is the image large, and do its windows reach over a quarter of the lines that there are of results, or more, as with large dilations?
+  /// Each workgroup would make most of it.
+  static bool readsFarApart(OpOperand &image) {
+    auto op = cast<linalg::LinalgOp>(image.getOwner());
+    const auto type = cast<RankedTensorType>(image.get().getType());
+    if (type.getNumElements() * elementBytes(type.getElementType()) < leastSharedImage)
+      return false;
+    const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    const SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+    for (AffineExpr index : op.getMatchingIndexingMap(&image).getResults()) {
+      int64_t results = 0, reach = 0;
+      for (auto [loop, size, kind] : llvm::enumerate(sizes, kinds)) {
+        const int64_t factor = std::abs(factorOf(index, unsigned(loop)).value_or(0));
+        (kind == utils::IteratorType::parallel ? results : reach) +=
+            factor * (ShapedType::isDynamic(size) ? 0 : size - 1);
+      }
+      if (results > 0 && reach > 0)
+        return 4 * reach >= results;
+    }
+    return false;
   }
 
   bool tryFuse(Cluster &cluster, linalg::LinalgOp producer) {

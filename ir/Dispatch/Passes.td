@@ -221,7 +221,7 @@ def PlimFormDispatches : Pass<"plim-form-dispatches", "::mlir::ModuleOp"> {
     columns and is larger than the result: these are computed by the workgroup that needs them, and stay in its caches. So
     attention is one dispatch. What computes them may be a product itself if its sums have at most 256 terms, and there must be
     48 rows. The border of an image, which is inserted into a tensor that is filled, joins what reads windows of it, if the image has
-    at least as many elements as the filters: each workgroup makes its part (`plim-tile-borders`). Fills and copies that make destinations, empty
+    at least as many elements as the filters: each workgroup makes its part (`plim-tile-borders`), unless that is most of a large image. Fills and copies that make destinations, empty
     tensors and constants that are scalars, splats or small are repeated in each dispatch that uses
     them. So are slices that are only read element by element or inserted elsewhere: those that lie side by side along their
     last dimension, and others that are read once. A product has a copy of its own. An elementwise op whose result is inserted into

@@ -113,3 +113,80 @@ func.func @main(%image: {image_type}, %filter: tensor<{filters}x{channels}x3x3xf
                 want[0] += np.einsum("cyx,fc->fyx", part, weights[:, :, j, k])
             for module in modules:
                 np.testing.assert_array_equal(module.main(image, weights, sums), want, err_msg=f"{filters} {channels} {step} {width}")
+
+
+# Of elements: their type in NumPy, and how two are added and multiplied.
+ELEMENTS = {"f32": (np.float32, "arith.addf", "arith.mulf"), "f64": (np.float64, "arith.addf", "arith.mulf"), "f16": (np.float16, "arith.addf", "arith.mulf"),
+            "i8": (np.int8, "arith.addi", "arith.muli"), "i32": (np.int32, "arith.addi", "arith.muli"), "index": (np.int64, "arith.addi", "arith.muli"),
+            "complex<f32>": (np.complex64, "complex.add", "complex.mul")}
+
+
+class Bordered:
+    """Images that get a border, and windows over each of them: sums, or of products with a filter of each image."""
+
+    def __init__(self, numbers, element):
+        def one(*values):
+            return int(numbers.choice(values))
+        self.element, self.images = element, one(1, 2, 5)
+        self.extents = [one(1, 2, 7, 13, 20), one(1, 2, 3, 7, 13, 14, 16, 28, 31, 33, 57, 64, 67, 112)]
+        self.window, self.steps, self.dilation = [one(1, 2, 3, 5), one(1, 2, 3, 4, 5, 7)], [one(1, 2, 3), one(2, 2, 2, 3, 4, 5)], one(1, 1, 2, 3)
+        self.before, self.behind = [one(0, 1, 2, 4), one(0, 1, 2, 3, 4)], [one(0, 1, 3), one(0, 1, 2, 3, 4)]
+        self.multiplies = one(0, 1) == 1
+        self.padded = [sum(each) for each in zip(self.before, self.extents, self.behind)]
+        self.results = [(all_ - (of - 1) * self.dilation - 1) // step + 1 for all_, of, step in zip(self.padded, self.window, self.steps)]
+
+    def text(self):
+        def kind(*shape):
+            return f"tensor<{'x'.join(map(str, (self.images, *shape)))}x{self.element}>"
+        _, add, mul = ELEMENTS[self.element]
+        t, image, padded, window, result = self.element, kind(*self.extents), kind(*self.padded), kind(*self.window), kind(*self.results)
+        zero = {"c": "complex.constant [0.0 : f32, 0.0 : f32] : complex<f32>", "f": f"arith.constant 0.0 : {t}"}.get(t[0], f"arith.constant 0 : {t}")
+        term = f"%p = {mul} %a, %b : {t}" if self.multiplies else ""
+        return f"""
+func.func @main(%image: {image}, %filter: {window}) -> {result} {{
+  %zero = {zero}
+  %padded = tensor.pad %image low[0, {self.before[0]}, {self.before[1]}] high[0, {self.behind[0]}, {self.behind[1]}] {{
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %zero : {t}
+  }} : {image} to {padded}
+  %e = tensor.empty() : {result}
+  %f = linalg.fill ins(%zero : {t}) outs(%e : {result}) -> {result}
+  %r = linalg.generic {{indexing_maps = [affine_map<(c, h, w, y, x) -> (c, h * {self.steps[0]} + y * {self.dilation}, w * {self.steps[1]} + x * {self.dilation})>,
+                                        affine_map<(c, h, w, y, x) -> (c, y, x)>, affine_map<(c, h, w, y, x) -> (c, h, w)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}}
+      ins(%padded, %filter : {padded}, {window}) outs(%f : {result}) {{
+  ^bb0(%a: {t}, %b: {t}, %so: {t}):
+    {term}
+    %s = {add} %so, {"%p" if self.multiplies else "%a"} : {t}
+    linalg.yield %s : {t}
+  }} -> {result}
+  return %r : {result}
+}}"""
+
+    def wanted(self, image, window):
+        total = np.zeros((self.images, *self.results), image.dtype)
+        padded = np.pad(image, [(0, 0), *zip(self.before, self.behind)])
+        for y, x in np.ndindex(*self.window):
+            part = padded[:, y * self.dilation:, x * self.dilation:][:, ::self.steps[0], ::self.steps[1]][:, :self.results[0], :self.results[1]]
+            total = (total + (part * window[:, y:y + 1, x:x + 1] if self.multiplies else part)).astype(image.dtype)
+        return total
+
+
+@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_windows_in_steps_over_a_border(host, element):
+    """All sums are exact. Even columns lie in front of odd ones where nothing else reads the image."""
+    numbers, checked = np.random.default_rng(11), 0
+    engines = [pl.Engine(threads=1, target=host), pl.Engine(threads=2, target=host, checked=True)]
+    while checked < 12:
+        case = Bordered(numbers, element)
+        if min(case.results) < 1:
+            continue
+        image = numbers.integers(-4, 5, (case.images, *case.extents)).astype(ELEMENTS[element][0])
+        window = numbers.integers(-2, 3, (case.images, *case.window)).astype(ELEMENTS[element][0])
+        if element[0] == "c":
+            image, window = image * (1 - 2j), window * (2 + 1j)
+        for engine in engines:
+            got = engine.loads(case.text())["main"](image, window)
+            np.testing.assert_array_equal(got, case.wanted(image, window), err_msg=case.text())
+        checked += 1

@@ -423,6 +423,25 @@ func.func @borders(%x: tensor<1x8x8x16xf32>, %w: tensor<3x3x16x4xf32>, %y: tenso
 
 // -----
 
+// Nor where a window reaches over most of a large image: it gets its border once.
+// CHECK-LABEL: func.func @dilated(
+//       CHECK:   plim.dispatch @dilated_insert_slice_0
+//       CHECK:   plim.dispatch @dilated_convolution_1
+//   CHECK-NOT:   plim.dispatch
+//       CHECK:   return
+func.func @dilated(%x: tensor<1x33x33x32xf32>, %w: tensor<3x3x32x4xf32>) -> tensor<1x33x33x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %p = tensor.empty() : tensor<1x57x57x32xf32>
+  %pf = linalg.fill ins(%zero : f32) outs(%p : tensor<1x57x57x32xf32>) -> tensor<1x57x57x32xf32>
+  %px = tensor.insert_slice %x into %pf[0, 12, 12, 0] [1, 33, 33, 32] [1, 1, 1, 1] : tensor<1x33x33x32xf32> into tensor<1x57x57x32xf32>
+  %e = tensor.empty() : tensor<1x33x33x4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x33x33x4xf32>) -> tensor<1x33x33x4xf32>
+  %a = linalg.conv_2d_nhwc_hwcf {dilations = dense<12> : tensor<2xi64>} ins(%px, %w : tensor<1x57x57x32xf32>, tensor<3x3x32x4xf32>) outs(%f : tensor<1x33x33x4xf32>) -> tensor<1x33x33x4xf32>
+  return %a : tensor<1x33x33x4xf32>
+}
+
+// -----
+
 #rows = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 #v = affine_map<(d0) -> (d0)>
