@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -34,7 +35,12 @@ namespace {
 /// On one iteration of a tile's reduction.
 constexpr llvm::StringLiteral termAttr = "plim.term";
 
+/// Iterations of a loop along a window that become one block, and as many times the rows of the tile.
+constexpr int64_t mostUnrolled = 16, mostUnrolledRows = 96;
+
 struct VectorizeTiles : plim::ir::impl::PlimVectorizeTilesBase<VectorizeTiles> {
+  using PlimVectorizeTilesBase::PlimVectorizeTilesBase;
+
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (!function->hasAttr(dispatchFunctionAttr))
@@ -227,9 +233,36 @@ struct VectorizeTiles : plim::ir::impl::PlimVectorizeTilesBase<VectorizeTiles> {
     rewriter.replaceOp(read, all);
   }
 
+  /// A short loop along a window that moves over the rows of the tile: neighbouring iterations read the same rows but for one, which
+  /// one block of code loads once.
+  std::optional<unsigned> loopOverSameRows(linalg::LinalgOp tile) const {
+    if (strict) // the order of the sum
+      return std::nullopt;
+    const SmallVector<int64_t> sizes = tile.getStaticLoopRanges();
+    const SmallVector<utils::IteratorType> kinds = tile.getIteratorTypesArray();
+    const unsigned columnLoop =
+        cast<AffineDimExpr>(tile.getIndexingMapsArray().back().getResults().back()).getPosition();
+    for (OpOperand *input : tile.getDpsInputOperands()) {
+      const AffineMap map = tile.getMatchingIndexingMap(input);
+      if (!readsInSteps(map, columnLoop))
+        continue;
+      for (AffineExpr index : map.getResults().drop_back()) {
+        std::optional<unsigned> row, window;
+        for (unsigned loop = 0; loop < tile.getNumLoops(); ++loop)
+          if (sizes[loop] > 1 && index.isFunctionOfDim(loop))
+            (kinds[loop] == utils::IteratorType::parallel ? row : window) = loop;
+        if (row && window && sizes[*window] <= mostUnrolled &&
+            sizes[*row] * sizes[*window] <= mostUnrolledRows)
+          return window;
+      }
+    }
+    return std::nullopt;
+  }
+
   /// Makes loops of a tile's reduction, around one iteration that is elementwise over rows and columns, which is marked.
-  static LogicalResult isolateTerm(IRRewriter &rewriter, linalg::LinalgOp tile) {
-    SmallVector<int64_t> steps(tile.getNumLoops(), 0);
+  LogicalResult isolateTerm(IRRewriter &rewriter, linalg::LinalgOp tile) const {
+    const std::optional<unsigned> unrolled = loopOverSameRows(tile);
+    SmallVector<int64_t> steps(tile.getNumLoops(), 0), order;
     for (auto [loop, size, kind] :
          llvm::enumerate(tile.getStaticLoopRanges(), tile.getIteratorTypesArray())) {
       if (kind == utils::IteratorType::reduction)
@@ -247,6 +280,12 @@ struct VectorizeTiles : plim::ir::impl::PlimVectorizeTilesBase<VectorizeTiles> {
     rewriter.setInsertionPoint(tile);
     scf::SCFTilingOptions options;
     options.setTileSizes(getAsIndexOpFoldResult(rewriter.getContext(), steps));
+    for (int64_t loop = 0; loop < int64_t(tile.getNumLoops()); ++loop)
+      if (loop != unrolled)
+        order.push_back(loop);
+    if (unrolled)
+      order.push_back(*unrolled);
+    options.setInterchange(order);
     FailureOr<scf::SCFTilingResult> reduction =
         scf::tileUsingSCF(rewriter, cast<TilingInterface>(tile.getOperation()), options);
     if (failed(reduction))
@@ -276,7 +315,7 @@ struct VectorizeTiles : plim::ir::impl::PlimVectorizeTilesBase<VectorizeTiles> {
     }
     takeStrides(rewriter, term);
     term->setAttr(termAttr, rewriter.getUnitAttr());
-    return success();
+    return unrolled ? loopUnrollFull(cast<scf::ForOp>(*reduction->loops.back())) : success();
   }
 };
 

@@ -253,7 +253,9 @@ void buildCodegen(OpPassManager &manager, const PipelineOptions &options) {
   kernel.addPass(createPlimOrderLoops());
   kernel.addPass(createPlimChooseRegisterTiles());
   kernel.addPass(createPlimRegisterTile());
-  kernel.addPass(createPlimVectorizeTiles());
+  PlimVectorizeTilesOptions tiles;
+  tiles.strict = options.strict;
+  kernel.addPass(createPlimVectorizeTiles(tiles));
   if (!options.strict)
     kernel.addPass(createPlimSkipBorders());
   addCleanup(kernel);

@@ -55,9 +55,12 @@ func.func @elsewhere(%a: tensor<4x8xf32>, %b: tensor<8x8xf32>, %c: tensor<4x8xf3
 //       CHECK:   tensor.insert_slice %{{.*}} into %{{.*}}[0, 1, 1] [1, 16, 8]
 //       CHECK:   tensor.extract_slice %[[X]][0, 0, 0] [1, 16, 15]
 //       CHECK:   %[[SPLIT:.*]] = tensor.insert_slice %{{.*}} into %{{.*}}[0, 1, 9] [1, 16, 8]
-//       CHECK:   scf.for
-//       CHECK:     scf.for
-//       CHECK:       tensor.extract_slice %[[SPLIT]][0, %{{.*}}, %{{.*}}] [1, 4, 8] [1, 2, 1]
+// What is read for one place of the window along the rows is read once for all: of one block, around which a loop goes along the columns.
+//       CHECK:   scf.for %[[COLUMN:.*]] = %{{.*}} to %c3{{.*}} iter_args
+//       CHECK:     tensor.extract_slice %[[SPLIT]][0, 0, %{{.*}}] [1, 4, 8] [1, 2, 1]
+//       CHECK:     tensor.extract_slice %[[SPLIT]][0, 1, %{{.*}}] [1, 4, 8] [1, 2, 1]
+//       CHECK:     tensor.extract_slice %[[SPLIT]][0, 2, %{{.*}}] [1, 4, 8] [1, 2, 1]
+//   CHECK-NOT:   scf.for
 //   CHECK-NOT:   vector.shuffle
 //       CHECK:   return
 func.func private @everyOther(%x: tensor<1x16x16xf32>, %k: tensor<1x3x3xf32>, %c: tensor<1x4x8xf32>) -> tensor<1x4x8xf32> attributes {plim.dispatch_function} {
