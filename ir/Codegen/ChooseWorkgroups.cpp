@@ -336,11 +336,11 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
             !insert.getDestType().hasStaticShape())
           continue;
         int64_t bytes = elementBytes(insert.getDestType().getElementType());
-        SmallVector<int64_t> images; // the root's loops over them
-        for (auto [index, size] : llvm::zip(op.getMatchingIndexingMap(input).getResults(),
-                                            insert.getDestType().getShape())) {
+        SmallVector<int64_t> images; // the root's loops over them, which do not lie side by side
+        const ArrayRef<AffineExpr> indices = op.getMatchingIndexingMap(input).getResults();
+        for (auto [index, size] : llvm::zip(indices, insert.getDestType().getShape())) {
           auto loop = dyn_cast<AffineDimExpr>(index);
-          const int64_t its = loop ? inRoot[loop.getPosition()] : -1;
+          const int64_t its = loop && index != indices.back() ? inRoot[loop.getPosition()] : -1;
           if (its >= 0 && llvm::is_contained(loops, its))
             images.push_back(its);
           else

@@ -55,7 +55,7 @@ struct VectorizeTiles : plim::ir::impl::PlimVectorizeTilesBase<VectorizeTiles> {
     IRRewriter rewriter(&getContext());
     const Host host = hostOf(function);
     for (linalg::LinalgOp tile : tiles)
-      if (failed(isolateTerm(rewriter, tile)))
+      if (failed(isolateTerm(rewriter, tile, host)))
         ++missed;
     if (failed(simplifyTiles(function)))
       return signalPassFailure();
@@ -235,7 +235,7 @@ struct VectorizeTiles : plim::ir::impl::PlimVectorizeTilesBase<VectorizeTiles> {
 
   /// A short loop along a window that moves over the rows of the tile: neighbouring iterations read the same rows but for one, which
   /// one block of code loads once.
-  std::optional<unsigned> loopOverSameRows(linalg::LinalgOp tile) const {
+  std::optional<unsigned> loopOverSameRows(linalg::LinalgOp tile, const Host &host) const {
     if (strict) // the order of the sum
       return std::nullopt;
     const SmallVector<int64_t> sizes = tile.getStaticLoopRanges();
@@ -251,8 +251,13 @@ struct VectorizeTiles : plim::ir::impl::PlimVectorizeTilesBase<VectorizeTiles> {
         for (unsigned loop = 0; loop < tile.getNumLoops(); ++loop)
           if (sizes[loop] > 1 && index.isFunctionOfDim(loop))
             (kinds[loop] == utils::IteratorType::parallel ? row : window) = loop;
-        if (row && window && sizes[*window] <= mostUnrolled &&
-            sizes[*row] * sizes[*window] <= mostUnrolledRows)
+        if (!row || !window || sizes[*window] > mostUnrolled ||
+            sizes[*row] * sizes[*window] > mostUnrolledRows)
+          continue;
+        // Beside the accumulators, registers hold the rows of a place, of all places between two results.
+        const int64_t results =
+            sizes[*row] * llvm::divideCeil(sizes[columnLoop], host.lanes(input->get().getType()));
+        if (results * (1 + factorOf(index, *row).value_or(1)) + 2 <= host.vectorRegisters)
           return window;
       }
     }
@@ -260,8 +265,8 @@ struct VectorizeTiles : plim::ir::impl::PlimVectorizeTilesBase<VectorizeTiles> {
   }
 
   /// Makes loops of a tile's reduction, around one iteration that is elementwise over rows and columns, which is marked.
-  LogicalResult isolateTerm(IRRewriter &rewriter, linalg::LinalgOp tile) const {
-    const std::optional<unsigned> unrolled = loopOverSameRows(tile);
+  LogicalResult isolateTerm(IRRewriter &rewriter, linalg::LinalgOp tile, const Host &host) const {
+    const std::optional<unsigned> unrolled = loopOverSameRows(tile, host);
     SmallVector<int64_t> steps(tile.getNumLoops(), 0), order;
     for (auto [loop, size, kind] :
          llvm::enumerate(tile.getStaticLoopRanges(), tile.getIteratorTypesArray())) {

@@ -116,3 +116,27 @@ func.func private @borders(%x: memref<96x56x56xf32>, %k: memref<96x7x7xf32>, %o:
   bufferization.materialize_in_destination %r in restrict writable %o : (tensor<96x56x56xf32>, memref<96x56x56xf32>) -> ()
   return
 }
+
+// Not where images lie side by side, whose vectors go over all of them.
+// CHECK-LABEL: func.func private @sideBySide(
+//     V3-SAME: plim.workgroups = #plim.workgroups<tiles = [{{[0-9]+}}, 0, {{(0|64)}}, 0, 0], because = "4 for each of 4 cores, half the second-level cache has room for {{[0-9]+}} rows">
+func.func private @sideBySide(%x: memref<56x56x64xf32>, %k: memref<3x3x64xf32>, %o: memref<56x56x64xf32>)
+    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0, 1, 2>} {
+  %zero = arith.constant 0.0 : f32
+  %xt = bufferization.to_tensor %x restrict : memref<56x56x64xf32> to tensor<56x56x64xf32>
+  %kt = bufferization.to_tensor %k restrict : memref<3x3x64xf32> to tensor<3x3x64xf32>
+  %ot = bufferization.to_tensor %o restrict writable : memref<56x56x64xf32> to tensor<56x56x64xf32>
+  %e = tensor.empty() : tensor<58x58x64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<58x58x64xf32>) -> tensor<58x58x64xf32>
+  %p = tensor.insert_slice %xt into %f[1, 1, 0] [56, 56, 64] [1, 1, 1] : tensor<56x56x64xf32> into tensor<58x58x64xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(h, w, c, y, x) -> (h + y, w + x, c)>, affine_map<(h, w, c, y, x) -> (y, x, c)>, affine_map<(h, w, c, y, x) -> (h, w, c)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%p, %kt : tensor<58x58x64xf32>, tensor<3x3x64xf32>) outs(%ot : tensor<56x56x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %m = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<56x56x64xf32>
+  bufferization.materialize_in_destination %r in restrict writable %o : (tensor<56x56x64xf32>, memref<56x56x64xf32>) -> ()
+  return
+}
