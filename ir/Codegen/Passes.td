@@ -561,6 +561,28 @@ def PlimSkipBorders : Pass<"plim-skip-borders", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"shortened", "shortened", "loops that leave a border out">];
 }
 
+def PlimFillBorders : Pass<"plim-fill-borders", "::mlir::func::FuncOp"> {
+  let summary = "Fill the border of an image alone";
+  let description = [{
+    Where most of a tensor that is filled is written right behind, as the inside of an image with a border, what lies around that is
+    filled: before and behind it, dimension by dimension. Short rows with a border of their own are filled as fast as a whole.
+
+    ```mlir
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<34x34x16xf32>) -> tensor<34x34x16xf32>
+    %p = tensor.insert_slice %x into %f[1, 1, 0] [32, 32, 16] [1, 1, 1] : tensor<32x32x16xf32> into tensor<34x34x16xf32>
+    // becomes
+    %top = linalg.fill ins(%zero : f32) outs(%e[0, 0, 0] [1, 34, 16])
+    %bottom = linalg.fill ins(%zero : f32) outs(%e[33, 0, 0] [1, 34, 16])
+    %left = linalg.fill ins(%zero : f32) outs(%e[1, 0, 0] [32, 1, 16])
+    %right = linalg.fill ins(%zero : f32) outs(%e[1, 33, 0] [32, 1, 16])
+    %p = tensor.insert_slice %x into %e[1, 1, 0] [32, 32, 16] [1, 1, 1]
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"filled", "filled", "images whose border alone is filled">];
+}
+
 def PlimLowerTileProducts : Pass<"plim-lower-tile-products", "::mlir::func::FuncOp"> {
   let summary = "Go through products in tile registers";
   let description = [{

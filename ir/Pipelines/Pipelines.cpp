@@ -258,6 +258,7 @@ void buildCodegen(OpPassManager &manager, const PipelineOptions &options) {
   kernel.addPass(createPlimVectorizeTiles(tiles));
   if (!options.strict)
     kernel.addPass(createPlimSkipBorders());
+  kernel.addPass(createPlimFillBorders());
   addCleanup(kernel);
   PlimPrepareLoopsOptions prepare;
   prepare.strict = options.strict;
