@@ -613,6 +613,14 @@ Scalar Builder::convert(const Scalar &a, ElementType type) {
   return cast(fromBits > bits ? "trunci" : noSign ? "extui" : "extsi");
 }
 
+Scalar Builder::bitcast(const Scalar &a, ElementType type) {
+  if (mlirName(a.type) == mlirName(type))
+    return a.type == type ? a : Scalar{type, use(a), {}};
+  return {type,
+          define("arith.bitcast " + use(a) + " : " + mlirName(a.type) + " to " + mlirName(type)),
+          {}};
+}
+
 // --- Loops ----------------------------------------------------------------------------------------
 
 Scalars Builder::results(const std::string &name, const Scalars &like) {

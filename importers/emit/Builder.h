@@ -111,6 +111,8 @@ public:
   /// To another type: floats to integers towards zero, anything to a truth value by whether it is
   /// not zero. Of complex numbers the real part.
   Scalar convert(const Scalar &a, ElementType type);
+  /// The same bits, of a type that has as many; of neither indices, truth values nor complex numbers.
+  Scalar bitcast(const Scalar &a, ElementType type);
 
   // --- Loops of scalars --------------------------------------------------------------------------
 

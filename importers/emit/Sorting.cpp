@@ -42,10 +42,7 @@ Scalar ascending(Builder &e, const Scalar &x) {
     return e.convert(x, type);
   if (!isFloat(x.type))
     return x;
-  const Scalar bits{
-      type,
-      e.define("arith.bitcast " + e.use(x) + " : " + mlirName(x.type) + " to " + mlirName(type)),
-      {}};
+  const Scalar bits = e.bitcast(x, type);
   return e.select(e.compare(Compare::Less, bits, e.integer(type, 0)),
                   e.exclusive(bits, e.highest(type)), bits);
 }

@@ -127,8 +127,16 @@ OperatorFunction findOperator(const std::string &name) {
 }
 
 OperatorFunction findNewerOperator(const Node &node) {
-  const auto found = attentions().find(node.op);
-  return found == attentions().end() ? nullptr : checkedFunction(node, found->second);
+  for (const DescribedTable *table :
+       {&attentions(), &newerArithmetic(), &newerIndexing(), &newerSignals(), &states()})
+    if (const auto found = table->find(node.op); found != table->end())
+      return checkedFunction(node, found->second);
+  return nullptr;
+}
+
+void needOpset(const Operator &op, int64_t least, const std::string &what) {
+  if (op.opset < least)
+    invalid(what + " is there since opset " + std::to_string(least));
 }
 
 int64_t countOf(const Operator &op, const char *attribute, int64_t otherwise) {

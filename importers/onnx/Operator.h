@@ -111,13 +111,26 @@ const OperatorTable &spatial();
 const OperatorTable &text();
 const OperatorTable &training();
 
-/// Of ONNX's own domain too, but newer than what libonnx knows.
+// Of ONNX's own domain too, but newer than what libonnx knows.
 const DescribedTable &attentions();
+const DescribedTable &newerArithmetic();
+const DescribedTable &newerIndexing();
+const DescribedTable &newerSignals();
+const DescribedTable &states();
 
 /// The function of an operator of ONNX's own domain, or none.
 OperatorFunction findOperator(const std::string &name);
 /// That of one that is newer, or none. Refuses a node that has what its operator has not.
 OperatorFunction findNewerOperator(const Node &node);
+
+/// Refuses what `what` names in a model of an older opset.
+void needOpset(const Operator &op, int64_t least, const std::string &what);
+
+/// A function of an operator that is there since an opset, and what it says in a model of an older one.
+template <int64_t Opset, void (*Function)(Operator &)> void since(Operator &op) {
+  needOpset(op, Opset, "this operator");
+  Function(op);
+}
 
 /// An attribute that counts something: from 1 to 2^31.
 int64_t countOf(const Operator &op, const char *attribute, int64_t otherwise = 0);

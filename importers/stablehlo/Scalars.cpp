@@ -22,15 +22,6 @@ ElementType bitsType(ElementType type) {
   }
 }
 
-Scalar bitcast(Emitter &e, const Scalar &a, ElementType type) {
-  if (mlirName(a.type) == mlirName(type))
-    return a.type == type ? a : Scalar{type, e.use(a), {}};
-  return {
-      type,
-      e.define("arith.bitcast " + e.use(a) + " : " + mlirName(a.type) + " to " + mlirName(type)),
-      {}};
-}
-
 Scalar conjugate(Emitter &e, const Scalar &a) {
   return isComplex(a.type) ? e.math("conj", {a}) : a;
 }
@@ -142,7 +133,7 @@ Scalar shifted(Emitter &e, const Scalar &a, const Scalar &b, const char *operati
     invalid("its operands must be of integers");
   const ElementType plain = bitsType(a.type);
   const auto bits = static_cast<int64_t>(bitsOf(a.type));
-  const Scalar by = bitcast(e, b, plain);
+  const Scalar by = e.bitcast(b, plain);
   const Scalar inside = e.compare(Compare::Less, by, e.integer(plain, bits));
   const Scalar amount = e.select(inside, by, e.integer(plain, bits - 1));
   const Scalar out{a.type,

@@ -32,7 +32,6 @@ Scalar compared(Emitter &e, const std::string &direction, const std::string &typ
                 const Scalar &b);
 /// Of floats itself.
 Scalar conjugate(Emitter &e, const Scalar &a);
-Scalar bitcast(Emitter &e, const Scalar &a, ElementType type);
 /// Of as many bits, without a sign.
 ElementType bitsType(ElementType type);
 

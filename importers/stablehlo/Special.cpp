@@ -180,13 +180,13 @@ Scalar nextAfter(Emitter &e, const Scalar &x, const Scalar &y) {
     invalid("its operands must be of floats");
   const ElementType type = bitsType(x.type);
   const Scalar zero = e.number(x.type, 0), one = e.integer(type, 1);
-  const Scalar bits = bitcast(e, x, type);
+  const Scalar bits = e.bitcast(x, type);
   const Scalar isUp = e.compare(Compare::Less, x, y);
   const Scalar isPositive = e.compare(Compare::Greater, x, zero);
   // Away from zero is the next greater pattern of bits.
   const Scalar leaves = e.exclusive(e.exclusive(isUp, isPositive), e.truth(true));
-  const Scalar moved = bitcast(e, e.select(leaves, e.add(bits, one), e.sub(bits, one)), x.type);
-  const Scalar least = e.math("copysign", {bitcast(e, one, x.type), y});
+  const Scalar moved = e.bitcast(e.select(leaves, e.add(bits, one), e.sub(bits, one)), x.type);
+  const Scalar least = e.math("copysign", {e.bitcast(one, x.type), y});
   const Scalar away = e.select(e.compare(Compare::Equal, x, zero), least, moved);
   const Scalar out = e.select(e.compare(Compare::Equal, x, y), y, away);
   const Scalar areNumbers =

@@ -80,10 +80,10 @@ def difference(got, want, case, said):
         got = got.view(want.dtype)
     if said is not None:
         got, want = got[said], want[said]
-    if want.dtype.kind == "f":
+    if want.dtype.kind in "fc":
         rtol, atol = (2e-2, 2e-2) if want.dtype == np.float16 else (case.rtol, case.atol)
         if not np.allclose(got, want, rtol, atol, equal_nan=True):
-            return f"values, by up to {np.nanmax(abs(got.astype(np.float64) - want)):.3g}"
+            return f"values, by up to {np.nanmax(abs(np.subtract(got, want, dtype=np.result_type(got, np.float64)))):.3g}"
     elif want.dtype.kind == "b":
         if not np.array_equal(got, want):
             return "values"

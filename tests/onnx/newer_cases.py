@@ -1,11 +1,14 @@
 """Cases of ONNX's operators that are newer than its tests at hand (contrib_cases.py), by https://onnx.ai/onnx/operators."""
 
+import dataclasses
 import itertools
 import math
 
 import numpy as np
 
+from contrib_attention import causal_conv_with_state, linear_attention
 from contrib_cases import Case, case, extent, extents, flip, float_kind, normal, optional
+from protobuf import TYPES
 
 F, I64 = np.float32, np.int64
 
@@ -333,3 +336,73 @@ def max_roi_pool(random):
         if cut.size:
             y[r, :, i, j] = cut.max(axis=(1, 2))
     return Case([x, rois], [y], {"pooled_shape": pooled, "spatial_scale": scale}, domain="", opset=13, names={1: [None, None]})
+
+
+@case("CumProd")
+def cum_prod(random):
+    shape = extents(random, random.integers(1, 5))
+    kind = random.choice([np.float32, np.float64, np.int32, np.int64, np.uint32])
+    x = normal(random, *shape).astype(kind) if kind in (np.float32, np.float64) else random.integers(0, 4, shape).astype(kind)
+    axis, exclusive, reverse = int(random.integers(len(shape))), flip(random), flip(random)
+    lines = np.moveaxis(x, axis, -1)[..., ::-1 if reverse else 1]
+    y = np.ones_like(lines)
+    for i in range(lines.shape[-1]):
+        for k in range(i + (not exclusive)):
+            y[..., i] *= lines[..., k]
+    y = np.ascontiguousarray(np.moveaxis(y[..., ::-1 if reverse else 1], -1, axis))
+    place = np.asarray(axis - len(shape) if flip(random) else axis, random.choice([np.int32, np.int64]))
+    return Case([x, place], [y], {"exclusive": exclusive, "reverse": reverse}, domain="", opset=26, atol=1e-4)
+
+
+@case("TensorScatter")
+def tensor_scatter(random):
+    rank = int(random.integers(2, 5))
+    axis, shape = int(random.integers(1, rank)), [number(random, 5) for _ in range(rank)]
+    shape[axis] = number(random, 11)
+    length, is_circle = int(random.integers(0, shape[axis] + 1)), flip(random)
+    kind = random.choice([np.float32, np.float16, np.int64, np.uint8, np.bool_])
+    x = (normal(random, *shape) * 50).astype(kind)
+    update = (normal(random, *shape[:axis], length, *shape[axis + 1:]) * 50).astype(kind)
+    places = optional(random, random.integers(0, 3 * shape[axis] if is_circle else shape[axis] - length + 1, shape[0]))
+    y = x.copy()
+    for at in np.ndindex(*update.shape):
+        to = list(at)
+        to[axis] += 0 if places is None else int(places[at[0]])
+        to[axis] %= shape[axis]
+        y[tuple(to)] = update[at]
+    given = {"mode": "circular"} if is_circle else {"mode": "linear"} if flip(random) else {}
+    if axis != rank - 2 or flip(random):
+        given["axis"] = axis - rank if flip(random) else axis
+    return Case([x, update, places], [y], given, domain="", opset=24)
+
+
+BITS = [[np.bool_, np.int8, np.uint8], [np.float16, np.int16, np.uint16], [np.float32, np.int32, np.uint32],
+        [np.float64, np.int64, np.uint64, np.complex64]]
+NUMBERS = {np.dtype(kind): number for number, kind in TYPES.items()}
+
+
+@case("BitCast")
+def bit_cast(random):
+    kinds = BITS[random.integers(len(BITS))]
+    source, target = (kinds[i] for i in random.integers(0, len(kinds), 2))
+    shape = extents(random, random.integers(0, 4))
+    bits = normal(random, *shape) > 0 if source == np.bool_ else (normal(random, *shape) * 50).astype(target)
+    x, y = (np.frombuffer(bits.tobytes(), kind).reshape(shape) for kind in (source, target))
+    # ONNX Runtime has no complex numbers.
+    return Case([x], [y], {"to": NUMBERS[np.dtype(target)]}, domain="", opset=26, has_peer=np.complex64 not in (source, target))
+
+
+@case("LinearAttention")
+def linear_attention_of_onnx(random):
+    made = linear_attention(random)
+    while made.attributes["q_num_heads"] % made.attributes["kv_num_heads"]:
+        made = linear_attention(random)
+    return dataclasses.replace(made, domain="", opset=27, has_peer=False)  # which ONNX Runtime 1.30 does not read
+
+
+@case("CausalConvWithState")
+def causal_conv_with_state_of_onnx(random):
+    made = causal_conv_with_state(random)
+    while set(made.attributes) - {"activation"}:
+        made = causal_conv_with_state(random)
+    return dataclasses.replace(made, domain="", opset=27, has_peer=False)  # which ONNX Runtime 1.30 does not read

@@ -196,6 +196,48 @@ void cast(Operator &op) {
   op.set(0, op.emit.convert(op.input(0), type));
 }
 
+/// Types of the same width, a truth value has a byte.
+Scalar sameBits(Emitter &e, const Scalar &a, ElementType to) {
+  if (a.type == ElementType::I1)
+    return e.bitcast(e.convert(a, ElementType::U8), to);
+  if (to == ElementType::I1)
+    return e.convert(e.bitcast(a, ElementType::U8), to);
+  const Scalar half = e.integer(ElementType::U64, 32);
+  auto shifted = [&](const char *way, const Scalar &bits) {
+    const std::string value = e.use(bits), by = e.use(half);
+    return Scalar{ElementType::U64,
+                  e.define(std::string("arith.") + way + " " + value + ", " + by + " : i64"),
+                  {}};
+  };
+  if (a.type == ElementType::C64) { // the real part in the low bits
+    auto part = [&](const Scalar &x) {
+      return e.convert(e.bitcast(x, ElementType::U32), ElementType::U64);
+    };
+    const Scalar high = shifted("shli", part(e.imaginaryPart(a)));
+    return e.bitcast(e.either(part(e.realPart(a)), high), to);
+  }
+  if (to == ElementType::C64) {
+    const Scalar bits = e.bitcast(a, ElementType::U64);
+    auto part = [&](const Scalar &x) {
+      return e.bitcast(e.convert(x, ElementType::U32), ElementType::F32);
+    };
+    return e.complexOf(part(bits), part(shifted("shrui", bits)));
+  }
+  return e.bitcast(a, to);
+}
+
+void bitCast(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0);
+  const ElementType to = readElementType(static_cast<int32_t>(op.integer("to", 0)), "its result");
+  if (bitsOf(x.type) != bitsOf(to))
+    invalid("from " + onnxName(x.type) + " to " + onnxName(to) +
+            ", which has another number of bits");
+  op.set(0, x.type == to ? x : e.elementwise(to, {x}, [&](const Scalars &in) {
+    return sameBits(e, in[0], to);
+  }));
+}
+
 void castLike(Operator &op) { op.set(0, op.emit.convert(op.input(0), op.input(1).type)); }
 
 } // namespace
@@ -238,6 +280,11 @@ const OperatorTable &arithmetic() {
                                    {"Sqrt", math<sqrtName>},
                                    {"Tan", math<tanName>},
                                    {"Tanh", math<tanhName>}};
+  return table;
+}
+
+const DescribedTable &newerArithmetic() {
+  static const DescribedTable table{{"BitCast", {since<26, bitCast>, 1, 1, 1, "to!"}}};
   return table;
 }
 

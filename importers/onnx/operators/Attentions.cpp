@@ -8,11 +8,6 @@ namespace plim::importers {
 
 namespace {
 
-void needOpset(const Operator &op, int64_t least, const std::string &what) {
-  if (op.opset < least)
-    invalid(what + " is there since opset " + std::to_string(least));
-}
-
 /// A mask with the extents of scores, or 1 where it repeats: truth values, which say what is seen,
 /// or floats, which are added. Columns that it lacks are hidden.
 Value fullMask(Emitter &e, Value mask, const Attention &a) {
@@ -151,7 +146,6 @@ std::optional<ElementType> precisionOf(const Operator &op, ElementType type) {
 
 void attention(Operator &op) {
   Emitter &e = op.emit;
-  needOpset(op, 23, "this operator");
   const bool hasPast = op.has(4), hasLengths = op.has(6);
   if (hasLengths)
     needOpset(op, 24, "the input 'nonpad_kv_seqlen'");
@@ -204,7 +198,6 @@ void attention(Operator &op) {
 /// By angles of positions in a table, or of all tokens.
 void rotaryEmbedding(Operator &op) {
   Emitter &e = op.emit;
-  needOpset(op, 23, "this operator");
   const Value &x = op.input(0), &cos = op.input(1), &sin = op.input(2);
   if (x.rank() != 3 && x.rank() != 4)
     invalid("an input of rank " + std::to_string(x.rank()));
@@ -243,11 +236,11 @@ void rotaryEmbedding(Operator &op) {
 const DescribedTable &attentions() {
   static const DescribedTable table{
       {"Attention",
-       {attention, 3, 7, 4,
+       {since<23, attention>, 3, 7, 4,
         "is_causal kv_num_heads q_num_heads qk_matmul_output_mode scale softcap "
         "softmax_precision"}},
       {"RotaryEmbedding",
-       {rotaryEmbedding, 3, 4, 1, "interleaved num_heads rotary_embedding_dim"}}};
+       {since<23, rotaryEmbedding>, 3, 4, 1, "interleaved num_heads rotary_embedding_dim"}}};
   return table;
 }
 

@@ -126,12 +126,9 @@ void murmurHash3(Operator &op) {
   auto mixed = [&](const Scalar &a, int64_t by) { return e.exclusive(a, shifted("shrui", a, by)); };
   const ElementType out = flag(op, "positive", true) ? word : ElementType::I32;
   op.set(0, e.elementwise(out, {x}, [&](const Scalars &in) {
-    const std::string raw = bits == 64 ? "i64" : "i32";
     Scalar whole = in[0];
     if (isFloat(x.type))
-      whole = {bits == 64 ? ElementType::U64 : word,
-               e.define("arith.bitcast " + e.use(in[0]) + " : " + mlirName(x.type) + " to " + raw),
-               {}};
+      whole = e.bitcast(in[0], bits == 64 ? ElementType::U64 : word);
     Scalars words;
     if (bits == 64) {
       const Scalar thirtyTwo = e.integer(ElementType::U64, 32);

@@ -1,4 +1,5 @@
-// ONNX Runtime's layers that carry a state from one call to the next (Contrib.h).
+// Layers that carry a state from one call to the next: ONNX Runtime's (Contrib.h), and those of them that ONNX has too, since
+// opset 27.
 #include "importers/emit/Convolution.h"
 #include "importers/onnx/Activation.h"
 #include "importers/onnx/Attention.h"
@@ -168,6 +169,15 @@ const ContribTable &contribStates() {
       {"LinearAttentionGate", {linearAttentionGate, 3, 4, 2, ""}},
       {"CausalConvWithState",
        {causalConvWithState, 2, 4, 2, "activation channels_last dilation ndim state_window"}}};
+  return table;
+}
+
+const DescribedTable &states() {
+  static const DescribedTable table{
+      {"LinearAttention",
+       {since<27, linearAttention>, 3, 6, 2,
+        "chunk_size kv_num_heads! q_num_heads! scale update_rule"}},
+      {"CausalConvWithState", {since<27, causalConvWithState>, 2, 4, 2, "activation"}}};
   return table;
 }
 

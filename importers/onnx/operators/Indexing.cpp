@@ -257,6 +257,51 @@ void scatterND(Operator &op) {
   }));
 }
 
+/// Fresh elements of each sequence behind those that a cache has of it; around its end if it is a circle.
+void tensorScatter(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &cache = op.input(0), &update = op.input(1);
+  const int64_t axis = op.axis(-2, cache.rank());
+  if (axis == 0)
+    invalid("the axis is that of the batch");
+  const auto a = static_cast<size_t>(axis);
+  const bool isCircle = op.choice("mode", {"linear", "circular"}) == "circular";
+  const Scalar zero = e.index(0), one = e.index(1);
+  Scalars needed = cache.dims;
+  needed[a] = update.dims.at(a);
+  requireExtents(e, update.dims, needed);
+  const Scalar room = cache.dims[a], length = needed[a];
+  e.require(e.compare(Compare::LessEqual, length, room), "the update has no room in the cache");
+  if (length.is(0) || room.is(0))
+    return op.set(0, cache);
+  const Value fresh = e.withDims(update, needed);
+  Scalars first(cache.dims.size(), zero);
+  if (!op.has(2))
+    return op.set(0, e.insert(fresh, cache, first));
+  const Value &places = op.input(2);
+  requireExtents(e, places.dims, {cache.dims[0]});
+  e.use(fresh);
+  e.use(places);
+  op.set(0, e.updateLoop(cache, {zero}, {cache.dims[0]}, [&](const Value &so, const Scalars &b) {
+    Scalar place = e.convert(e.at(places, {b[0]}), ElementType::Index);
+    auto moved = [&](const Value &into, const Scalar &from, const Scalar &size, const Scalar &to) {
+      Scalars offsets = first, sizes = needed;
+      offsets[0] = b[0];
+      sizes[0] = one;
+      offsets[a] = from;
+      sizes[a] = size;
+      const Value part = e.slice(fresh, offsets, sizes, Scalars(first.size(), one));
+      offsets[a] = to;
+      return e.insert(part, into, offsets);
+    };
+    if (!isCircle)
+      return moved(so, zero, length, place);
+    place = e.mod(place, e.max(room, one));
+    const Scalar front = e.min(length, e.sub(room, place));
+    return moved(moved(so, zero, front, place), front, e.sub(length, front), zero);
+  }));
+}
+
 void oneHot(Operator &op) {
   Emitter &e = op.emit;
   const Value &indices = op.input(0), &values = op.input(2);
@@ -466,6 +511,12 @@ const OperatorTable &indexing() {
                                    {"CenterCropPad", centerCropPad},
                                    {"ReverseSequence", reverseSequence},
                                    {"Trilu", trilu}};
+  return table;
+}
+
+const DescribedTable &newerIndexing() {
+  static const DescribedTable table{
+      {"TensorScatter", {since<24, tensorScatter>, 2, 3, 1, "axis mode"}}};
   return table;
 }
 

@@ -7,14 +7,16 @@ namespace plim::importers {
 
 namespace {
 
-void cumSum(Operator &op) {
+/// What `combine` makes of the elements from the begin of an axis to each place.
+void cumulative(Operator &op, double initial,
+                const std::function<Scalar(const Scalar &, const Scalar &)> &combine) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
   const Scalar axis = e.firstIndex(op.input(1));
   const bool exclusive = op.integer("exclusive", 0) != 0, reverse = op.integer("reverse", 0) != 0;
   const Scalar zero = e.index(0), one = e.index(1);
   if (axis.known) {
-    // Each element but the first along the axis adds the sum in front of it, in one pass over memory.
+    // Each element but the first along the axis adds what is in front of it, in one pass over memory.
     const auto a = static_cast<size_t>(Operator::axisOf(*axis.known, x.rank()));
     Scalars first(x.dims.size(), zero);
     first[a] = one;
@@ -25,7 +27,7 @@ void cumSum(Operator &op) {
     if (reverse)
       start[a] = e.sub(x.dims[a], there);
     const Value begun =
-        e.insert(exclusive ? e.fill(part, e.number(x.type, 0))
+        e.insert(exclusive ? e.fill(part, e.number(x.type, initial))
                            : e.sliceAxis(x, static_cast<int64_t>(a), start[a], there),
                  e.unset(x.type, x.dims), start);
     return op.set(0, e.updateLoop(begun, first, x.dims, [&](const Value &so, Scalars at) {
@@ -35,7 +37,7 @@ void cumSum(Operator &op) {
         at[a] = e.sub(last, at[a]);
         before[a] = e.sub(last, before[a]);
       }
-      return e.withElement(so, at, e.add(e.at(so, before), e.at(x, exclusive ? before : at)));
+      return e.withElement(so, at, combine(e.at(so, before), e.at(x, exclusive ? before : at)));
     }));
   }
   // The axis is known to a run only.
@@ -55,14 +57,22 @@ void cumSum(Operator &op) {
     }
     const Scalar from = reverse ? (exclusive ? e.add(own, one) : own) : zero;
     const Scalar to = reverse ? extent : exclusive ? own : e.add(own, one);
-    return e.loops({from}, {to}, {e.number(x.type, 0)},
+    return e.loops({from}, {to}, {e.number(x.type, initial)},
                    [&](const Scalars &i, const Scalars &so) -> Scalars {
                      Scalars at;
                      for (size_t d = 0; d < position.size(); ++d)
                        at.push_back(e.select(isAxis[d], i[0], position[d]));
-                     return {e.add(so[0], e.at(x, at))};
+                     return {combine(so[0], e.at(x, at))};
                    })[0];
   }));
+}
+
+void cumSum(Operator &op) {
+  cumulative(op, 0, [&](const Scalar &so, const Scalar &x) { return op.emit.add(so, x); });
+}
+
+void cumProd(Operator &op) {
+  cumulative(op, 1, [&](const Scalar &so, const Scalar &x) { return op.emit.mul(so, x); });
 }
 
 /// The angle of the k-th frequency at time t, 2 pi k t / n, in full precision.
@@ -213,6 +223,12 @@ void melWeightMatrix(Operator &op) {
 const OperatorTable &signals() {
   static const OperatorTable table{
       {"CumSum", cumSum}, {"DFT", dft}, {"STFT", stft}, {"MelWeightMatrix", melWeightMatrix}};
+  return table;
+}
+
+const DescribedTable &newerSignals() {
+  static const DescribedTable table{
+      {"CumProd", {since<26, cumProd>, 2, 2, 1, "exclusive reverse"}}};
   return table;
 }
 

@@ -151,7 +151,7 @@ void bitcastConvert(Operator &op) {
   const size_t from = bitsOf(x.type), to = bitsOf(type);
   if (from == to)
     return op.give(
-        elementwise(e, type, {x}, [&](const Scalars &in) { return bitcast(e, in[0], type); }));
+        elementwise(e, type, {x}, [&](const Scalars &in) { return e.bitcast(in[0], type); }));
   Scalars dims = x.dims;
   const ElementType wide = bitsType(from > to ? x.type : type);
   const ElementType narrow = bitsType(from > to ? type : x.type);
@@ -169,8 +169,8 @@ void bitcastConvert(Operator &op) {
     return op.give(e.generate(type, dims, [&](const Scalars &position) {
       const Scalars outer = position.without(1);
       const Scalar by = e.convert(e.mul(position.back(), e.index(width)), wide);
-      return bitcast(e, e.convert(shift("shrui", bitcast(e, e.at(x, outer), wide), by), narrow),
-                     type);
+      return e.bitcast(e.convert(shift("shrui", e.bitcast(e.at(x, outer), wide), by), narrow),
+                       type);
     }));
   }
   if (dims.empty() || !dims.back().is(parts))
@@ -181,10 +181,10 @@ void bitcastConvert(Operator &op) {
     for (int64_t i = 0; i < parts; ++i) {
       Scalars at = position;
       at.push_back(e.index(i));
-      const Scalar part = e.convert(bitcast(e, e.at(x, at), narrow), wide);
+      const Scalar part = e.convert(e.bitcast(e.at(x, at), narrow), wide);
       all = e.either(all, i ? shift("shli", part, e.integer(wide, i * width)) : part);
     }
-    return bitcast(e, all, type);
+    return e.bitcast(all, type);
   }));
 }
 
@@ -195,7 +195,7 @@ Scalar reducedPrecision(Emitter &e, const Scalar &x, int64_t exponentBits, int64
   const int64_t fraction = isDouble ? 52 : 23, exponent = isDouble ? 11 : 8;
   const int64_t bias = (int64_t(1) << (exponent - 1)) - 1;
   auto number = [&](int64_t value) { return e.integer(type, value); };
-  Scalar bits = bitcast(e, x, type);
+  Scalar bits = e.bitcast(x, type);
   if (fractionBits < fraction) {
     const int64_t last = int64_t(1) << (fraction - fractionBits);
     const Scalar isOdd = e.compare(Compare::NotEqual, e.both(bits, number(last)), number(0));
@@ -212,7 +212,7 @@ Scalar reducedPrecision(Emitter &e, const Scalar &x, int64_t exponentBits, int64
     bits = e.select(tooLarge, e.either(sign, number(mask)), e.select(tooSmall, sign, bits));
   }
   const Scalar isNumber = e.compare(Compare::Equal, x, x);
-  return e.select(isNumber, bitcast(e, bits, x.type), x);
+  return e.select(isNumber, e.bitcast(bits, x.type), x);
 }
 
 void reducePrecision(Operator &op) {

@@ -185,7 +185,7 @@ void bitGenerator(Operator &op) {
   }));
   op.give(e.generate(type.element, dims, [&](const Scalars &position) {
     const Scalar drawn = bits.at(position);
-    return bitcast(e, e.convert(drawn, bitsType(type.element)), type.element);
+    return e.bitcast(e.convert(drawn, bitsType(type.element)), type.element);
   }));
 }
 
