@@ -89,9 +89,9 @@ StatusOr<Library> openLibrary() {
 runtime::ElementType elementType(std::string_view name) {
   using enum runtime::ElementType;
   static const std::map<std::string_view, runtime::ElementType> types{
-      {"F16", F16}, {"BF16", BF16}, {"F32", F32}, {"F64", F64}, {"BOOL", I1},
-      {"I8", I8},   {"I16", I16},   {"I32", I32}, {"I64", I64}, {"U8", I8},
-      {"U16", I16}, {"U32", I32},   {"U64", I64}};
+      {"F16", F16}, {"BF16", BF16}, {"F32", F32}, {"F64", F64},          {"BOOL", I1},
+      {"I8", I8},   {"I16", I16},   {"I32", I32}, {"I64", I64},          {"U8", I8},
+      {"U16", I16}, {"U32", I32},   {"U64", I64}, {"F8_E4M3", F8E4M3FN}, {"F8_E5M2", F8E5M2}};
   return types.at(name);
 }
 

@@ -1,6 +1,7 @@
 #include "importers/emit/Builder.h"
 
 #include "importers/emit/Error.h"
+#include "importers/emit/SmallFloats.h"
 
 #include <bit>
 #include <cmath>
@@ -29,11 +30,19 @@ std::string bitsLiteral(ElementType type, double value) {
                   static_cast<unsigned long long>(std::bit_cast<uint64_t>(value)));
   else if (type == ElementType::F32)
     std::snprintf(text, sizeof text, "0x%08X", std::bit_cast<uint32_t>(static_cast<float>(value)));
+  else if (type == ElementType::F8E4M3FN) // without infinity
+    std::snprintf(text, sizeof text, "0x%02X", isNaN ? 0x7F : value > 0 ? 0x7E : 0xFE);
+  else if (type == ElementType::F8E5M2)
+    std::snprintf(text, sizeof text, "0x%02X", isNaN ? 0x7E : value > 0 ? 0x7C : 0xFC);
   else if (type == ElementType::F16)
     std::snprintf(text, sizeof text, "0x%04X", isNaN ? 0x7E00 : value > 0 ? 0x7C00 : 0xFC00);
   else
     std::snprintf(text, sizeof text, "0x%04X", isNaN ? 0x7FC0 : value > 0 ? 0x7F80 : 0xFF80);
   return text;
+}
+
+[[noreturn]] void refuseSmallFloat(ElementType type) {
+  unsupported(onnxName(type) + " can be moved and converted, not computed with");
 }
 
 [[noreturn]] void refuseComplex() { unsupported("complex numbers are not supported here"); }
@@ -141,6 +150,8 @@ Scalar Builder::complexNumber(ElementType type, double real, double imaginary) {
 Scalar Builder::number(ElementType type, double value) {
   if (isComplex(type))
     return complexNumber(type, value, 0);
+  if (isSmallFloat(type) && !isFloat(type) && value != 0)
+    refuseSmallFloat(type);
   return isFloat(type) ? real(type, value) : integer(type, static_cast<int64_t>(value));
 }
 
@@ -266,10 +277,17 @@ void checkSame(const Scalar &a, const Scalar &b) {
     invalid("elements of " + onnxName(a.type) + " and " + onnxName(b.type) + " together");
 }
 
+/// The same of operands that are computed with.
+void checkNumbers(const Scalar &a, const Scalar &b) {
+  checkSame(a, b);
+  if (isSmallFloat(a.type) && !isFloat(a.type))
+    refuseSmallFloat(a.type);
+}
+
 } // namespace
 
 Scalar Builder::binary(const std::string &operation, const Scalar &a, const Scalar &b) {
-  checkSame(a, b);
+  checkNumbers(a, b);
   if (isComplex(a.type))
     refuseComplex();
   const std::string left = use(a), right = use(b);
@@ -469,7 +487,7 @@ Scalar Builder::compare(Compare how, const Scalar &a, const Scalar &b) {
     return answer(*a.known, *b.known);
   if (a.real && b.real)
     return answer(*a.real, *b.real);
-  checkSame(a, b);
+  checkNumbers(a, b);
   if (isComplex(a.type)) {
     if (how != Compare::Equal && how != Compare::NotEqual)
       invalid("complex numbers have no order");
@@ -561,6 +579,20 @@ Scalar Builder::convert(const Scalar &a, ElementType type) {
   }
   if (isComplex(from))
     return convert(realPart(a), type);
+  if (isSmallFloat(from) && !isFloat(from))
+    return convert(fromSmallFloat(*this, a), type);
+  if (isSmallFloat(type) && !isFloat(type))
+    return toSmallFloat(*this, a, type);
+  if (asByte(from) != from)
+    return convert({asByte(from), use(a), a.known}, type);
+  if (asByte(type) != type) {
+    const auto unused = static_cast<int64_t>(8 - bitsOf(type));
+    const Scalar byte = convert(a, asByte(type));
+    if (isUnsigned(type))
+      return {type, use(both(byte, integer(byte.type, 255 >> unused))), {}};
+    const std::string by = use(integer(byte.type, unused)), high = use(shiftLeft(byte, unused));
+    return {type, define("arith.shrsi " + high + ", " + by + " : i8"), {}};
+  }
   if (from == ElementType::U64 && type == ElementType::Index) {
     // Greater than any index: stays greater.
     if (a.known)
@@ -619,6 +651,14 @@ Scalar Builder::bitcast(const Scalar &a, ElementType type) {
   return {type,
           define("arith.bitcast " + use(a) + " : " + mlirName(a.type) + " to " + mlirName(type)),
           {}};
+}
+
+Scalar Builder::shiftLeft(const Scalar &a, int64_t by) {
+  return by == 0 ? a : binary("shli", a, integer(a.type, by));
+}
+
+Scalar Builder::shiftRight(const Scalar &a, int64_t by) {
+  return by == 0 ? a : binary("shrui", a, integer(a.type, by));
 }
 
 // --- Loops ----------------------------------------------------------------------------------------

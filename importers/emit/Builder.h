@@ -109,10 +109,14 @@ public:
   Scalar imaginaryPart(const Scalar &a);
   Scalar complexOf(const Scalar &real, const Scalar &imaginary);
   /// To another type: floats to integers towards zero, anything to a truth value by whether it is
-  /// not zero. Of complex numbers the real part.
+  /// not zero. Of complex numbers the real part. Narrower integers have the low bits. To small floats that
+  /// modules do not have: saturated.
   Scalar convert(const Scalar &a, ElementType type);
   /// The same bits, of a type that has as many; of neither indices, truth values nor complex numbers.
   Scalar bitcast(const Scalar &a, ElementType type);
+  /// By fewer bits than the integer has; zeros come in.
+  Scalar shiftLeft(const Scalar &a, int64_t by);
+  Scalar shiftRight(const Scalar &a, int64_t by);
 
   // --- Loops of scalars --------------------------------------------------------------------------
 

@@ -93,7 +93,6 @@ Value Emitter::constant(const TensorPtr &data) {
   for (int64_t extent : data->shape)
     out.dims.push_back(index(extent));
   out.data = data;
-  out.fewBits = data->fewBits;
   const int64_t elements = data->elementCount();
   if (isInteger(data->type) && elements <= elementsKept) {
     out.elements.emplace();
@@ -163,8 +162,10 @@ std::string Emitter::denseText(const Tensor &tensor) const {
                  : std::to_string(tensor.integerAt(i));
     return literal(tensor.type, tensor.realAt(i));
   };
-  const bool isComplex = !isInteger(tensor.type) && !isFloat(tensor.type);
-  if ((count > 64 && tensor.type != ElementType::I1) || isComplex) {
+  // Small floats are their bytes, so that a NaN stays which one it is.
+  const bool hasDigits =
+      isInteger(tensor.type) || (isFloat(tensor.type) && !isSmallFloat(tensor.type));
+  if ((count > 64 && tensor.type != ElementType::I1) || !hasDigits) {
     std::string hex = "\"0x";
     for (const std::byte byte : tensor.bytes) {
       char digits[3];

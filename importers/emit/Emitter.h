@@ -34,7 +34,6 @@ struct Value {
   /// reads it.
   std::shared_ptr<const Value> narrow;
   std::vector<Value> items; // of a sequence
-  unsigned fewBits = 0;     // of a constant, as Tensor has it
 
   explicit operator bool() const { return kind != Kind::None; }
   int64_t rank() const { return static_cast<int64_t>(dims.size()); }

@@ -1,6 +1,7 @@
 #include "importers/emit/Tensor.h"
 
 #include "importers/emit/HalfFloat.h"
+#include "importers/emit/SmallFloats.h"
 
 #include <cstring>
 
@@ -25,18 +26,26 @@ int64_t Tensor::elementCount() const {
 
 int64_t Tensor::integerAt(int64_t index) const {
   if (isPacked) {
-    const int64_t bits = fewBits, each = 8 / bits;
+    const auto bits = static_cast<int64_t>(bitsOf(type)), each = 8 / bits;
     const int64_t number =
         read<uint8_t>(*this, index / each) >> (index % each * bits) & ((1 << bits) - 1);
     const int64_t half = int64_t(1) << (bits - 1);
-    return type == ElementType::I8 ? (number ^ half) - half : number;
+    return isInteger(type) && !isUnsigned(type) ? (number ^ half) - half : number;
   }
   switch (type) {
   case ElementType::I1:
     return read<uint8_t>(*this, index) != 0;
+  case ElementType::I2:
+  case ElementType::I4:
   case ElementType::I8:
     return read<int8_t>(*this, index);
+  case ElementType::U2:
+  case ElementType::U4:
   case ElementType::U8:
+  case ElementType::F8E4M3FNUZ:
+  case ElementType::F8E5M2FNUZ:
+  case ElementType::F8E8M0:
+  case ElementType::F4E2M1:
     return read<uint8_t>(*this, index);
   case ElementType::I16:
     return read<int16_t>(*this, index);
@@ -56,6 +65,9 @@ int64_t Tensor::integerAt(int64_t index) const {
 
 double Tensor::realAt(int64_t index) const {
   switch (type) {
+  case ElementType::F8E4M3FN:
+  case ElementType::F8E5M2:
+    return fromFloat8(type, read<uint8_t>(*this, index));
   case ElementType::F16:
     return fromHalf(read<uint16_t>(*this, index));
   case ElementType::BF16:

@@ -23,19 +23,16 @@ struct Tensor {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner; // null: whoever gave the file's bytes
   bool isOfFile = false;             // not of memory: of a file that is mapped, and unaligned
-  /// Of an element, where the model has a type of less than 8: 2 or 4, and 0 otherwise. `type` is
-  /// I8 or U8.
-  unsigned fewBits = 0;
-  /// Has each of `bytes` several of those, the first in the low bits? Only the readers below do not
-  /// mind.
+  /// Of a type of less than 8 bits: has each of `bytes` several of them, the first in the low bits?
+  /// Only the readers below do not mind.
   bool isPacked = false;
 
   /// The product of the extents. Readers refuse a tensor for which it overflows, or does not fit
   /// its bytes.
   int64_t elementCount() const;
   /// An element in row-major order, as an integer: `index` is from 0 to elementCount() - 1, which
-  /// is not checked. Floats are cut off; U64 beyond 63 bits wraps. Not of complex numbers and
-  /// strings.
+  /// is not checked. Floats are cut off, those that modules do not have are their bits; U64 beyond 63 bits
+  /// wraps. Not of complex numbers and strings.
   int64_t integerAt(int64_t index) const;
   /// The same as a double.
   double realAt(int64_t index) const;

@@ -84,7 +84,7 @@ struct Model {
 ElementType readElementType(int32_t number, const std::string &what);
 /// The inverse.
 int32_t protoElementType(ElementType type);
-/// A scalar 0 of such a type, also of one of less than 8 bits (Tensor::fewBits).
+/// A scalar 0 of such a type.
 TensorPtr zeroOf(int32_t number, const std::string &what);
 
 } // namespace plim::importers

@@ -1,6 +1,7 @@
 // Quantised numbers, for operators that are made of them: an integer, less its zero point, times its scale.
 #pragma once
 
+#include "importers/emit/SmallFloats.h"
 #include "importers/onnx/Operator.h"
 
 namespace plim::importers {
@@ -8,10 +9,11 @@ namespace plim::importers {
 /// A scale or zero point as the tensor is broadcast with: one for all, or one for each position of an axis.
 Value along(Emitter &emit, const Value &list, const Value &x, int64_t axis);
 
-/// round(x / scale) + zero point, saturated to the type of the zero point, or to `fewBits` of it.
+/// round(x / scale) + zero point, saturated to the type of the zero point. Small floats are rounded when they are made.
+/// The quotient is of the type of the scale, or of `precision`.
 Value quantised(Emitter &emit, const Value &x, const Value &scale, const Value &zero,
-                unsigned fewBits = 0);
-/// Of the type of the scale. Without `zero` the zero point is 0.
+                std::optional<ElementType> precision = {}, const Rounding &rounding = {});
+/// Of the type of the scale, or f32 if that is a small float. Without `zero` the zero point is 0.
 Value dequantised(Emitter &emit, const Value &x, const Value &scale, const Value *zero);
 
 /// x less its zero point, in 32 bits.

@@ -14,30 +14,15 @@ namespace plim::importers {
 
 namespace {
 
-constexpr std::array<ElementType, 17> numbers{
-    ElementType::F32,  ElementType::F32, ElementType::U8,  ElementType::I8,     ElementType::U16,
-    ElementType::I16,  ElementType::I32, ElementType::I64, ElementType::String, ElementType::I1,
-    ElementType::F16,  ElementType::F64, ElementType::U32, ElementType::U64,    ElementType::C64,
-    ElementType::C128, ElementType::BF16};
+using enum ElementType;
+
+/// By ONNX's numbers, which begin with 1.
+constexpr std::array<ElementType, 27> numbers{
+    F32,        F32,    U8,         I8,  U16, I16,    I32,    I64,  String,
+    I1,         F16,    F64,        U32, U64, C64,    C128,   BF16, F8E4M3FN,
+    F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, U4,  I4,  F4E2M1, F8E8M0, U2,   I2};
 
 std::string quoted(const std::string &name) { return "'" + name + "'"; }
-
-/// ONNX's types of less than 8 bits, several in a byte.
-struct FewBits {
-  int32_t number;
-  ElementType type;
-  unsigned bits;
-};
-constexpr std::array<FewBits, 4> ofFewBits{{{21, ElementType::U8, 4},
-                                            {22, ElementType::I8, 4},
-                                            {25, ElementType::U8, 2},
-                                            {26, ElementType::I8, 2}}};
-
-/// The end where it is none of them.
-const FewBits *fewBitsOf(int32_t number) {
-  return std::find_if(ofFewBits.begin(), ofFewBits.end(),
-                      [&](const FewBits &each) { return each.number == number; });
-}
 
 /// So many elements of them, zero points say, are one in a byte from here on.
 constexpr int64_t fewElements = 4096;
@@ -182,12 +167,7 @@ ElementType readElementType(int32_t number, const std::string &what) {
 
 TensorPtr zeroOf(int32_t number, const std::string &what) {
   Tensor zero;
-  if (const auto *few = fewBitsOf(number); few != ofFewBits.end()) {
-    zero.type = few->type;
-    zero.fewBits = few->bits;
-  } else {
-    zero.type = readElementType(number, what);
-  }
+  zero.type = readElementType(number, what);
   auto bytes = std::make_shared<const std::vector<std::byte>>(bytesOf(zero.type));
   zero.bytes = {bytes->data(), bytes->size()};
   zero.owner = std::move(bytes);
@@ -204,18 +184,13 @@ int32_t protoElementType(ElementType type) {
 TensorPtr readTensor(const onnx::TensorProto &tensor, const ReadContext &context) {
   Tensor out;
   out.name = tensor.name();
-  if (const auto *few = fewBitsOf(tensor.data_type()); few != ofFewBits.end()) {
-    out.type = few->type;
-    out.fewBits = few->bits;
-    out.isPacked = true;
-  } else {
-    out.type = readElementType(tensor.data_type(), "tensor " + quoted(tensor.name()));
-  }
+  out.type = readElementType(tensor.data_type(), "tensor " + quoted(tensor.name()));
+  out.isPacked = bitsOf(out.type) < 8;
   out.shape.assign(tensor.dims().begin(), tensor.dims().end());
   if (out.shape.size() > 32)
     invalid("tensor " + quoted(tensor.name()) + " has " + std::to_string(out.shape.size()) +
             " dimensions");
-  const size_t bytes = checkedBytes(tensor, out.isPacked ? out.fewBits : 8 * bytesOf(out.type));
+  const size_t bytes = checkedBytes(tensor, bitsOf(out.type));
   if (tensor.has_segment())
     unsupported("tensor " + quoted(tensor.name()) + " is in segments, which is not supported");
   if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {

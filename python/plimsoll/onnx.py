@@ -28,7 +28,11 @@ from .module import load as load_module
 _TYPES = {1: ("float", "float32"), 2: ("uint8", "uint8"), 3: ("int8", "int8"), 4: ("uint16", "uint16"),
           5: ("int16", "int16"), 6: ("int32", "int32"), 7: ("int64", "int64"), 8: ("string", "object"), 9: ("bool", "bool"),
           10: ("float16", "float16"), 11: ("double", "float64"), 12: ("uint32", "uint32"), 13: ("uint64", "uint64"),
-          16: ("bfloat16", "uint16")}
+          16: ("bfloat16", "uint16"), 17: ("float8e4m3fn", "uint8"), 18: ("float8e4m3fnuz", "uint8"), 19: ("float8e5m2", "uint8"),
+          20: ("float8e5m2fnuz", "uint8"), 21: ("uint4", "uint8"), 22: ("int4", "int8"), 23: ("float4e2m1", "uint8"),
+          24: ("float8e8m0", "uint8"), 25: ("uint2", "uint8"), 26: ("int2", "int8")}
+# Floats that NumPy does not have and modules do: their bits are passed as they are.
+_FLOATS = {f"tensor({name})" for name in ("bfloat16", "float8e4m3fn", "float8e5m2")}
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,7 @@ class InferenceSession:
             value = np.asarray(input_feed[each.name])
             # Integers have no sign inside.
             arguments.append(value.view(value.dtype.name[1:]) if value.dtype.kind == "u" and value.dtype.name == each.dtype
-                             and each.type != "tensor(bfloat16)" else value)
+                             and each.type not in _FLOATS else value)
         positions = range(len(self._outputs))
         if output_names is not None:
             names = [each.name for each in self._outputs]

@@ -16,6 +16,9 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "examples" / "
 import build
 import onnx_file
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent))
+import models
+
 
 def model(operator, inputs, outputs, attributes=None, weights=None):
     """Of one node; inputs and outputs are (name, shape, element)."""
@@ -52,6 +55,16 @@ class Sessions(unittest.TestCase):
         [c] = session.run(None, {"a": np.array([1, 200, 250], np.uint8), "b": np.array([2, 50, 4], np.uint8)})
         self.assertEqual(c.dtype, np.uint8)
         np.testing.assert_array_equal(c, [3, 250, 254])
+
+    def test_floats_of_8_bits(self):
+        for code, name in ((17, "float8e4m3fn"), (18, "float8e4m3fnuz")):
+            graph = models.graph([models.node("Identity", ["a"], ["b"])], [models.value("a", [3], code)], [models.value("b", [3], code)])
+            session = ort.load(models.model(graph, 19))
+            self.assertEqual(session.get_inputs()[0].type, f"tensor({name})")
+            bits = np.array([0, 60, 200], np.uint8)
+            [b] = session.run(None, {"a": bits})
+            self.assertEqual(b.dtype, np.uint8)
+            np.testing.assert_array_equal(b, bits)
 
     def test_scalars(self):
         session = ort.load(model("Neg", [("a", [], "float32")], [("b", [], "float32")]))

@@ -1,4 +1,5 @@
 // Arithmetic, element by element. Each stands on https://onnx.ai/onnx/operators/onnx__NAME.html.
+#include "importers/emit/SmallFloats.h"
 #include "importers/onnx/Operator.h"
 
 #include <algorithm>
@@ -175,12 +176,24 @@ void bitShift(Operator &op) {
   }));
 }
 
+/// The attributes that say how floats of 8 bits are made.
+Rounding roundingOf(const Operator &op) {
+  const std::string way = op.choice("round_mode", {"up", "down", "nearest"});
+  return {flag(op, "saturate", true), way == "up"     ? Rounding::Way::Up
+                                      : way == "down" ? Rounding::Way::Down
+                                                      : Rounding::Way::Nearest};
+}
+
+Value converted(Operator &op, const Value &x, ElementType type) {
+  Emitter &e = op.emit;
+  const Rounding rounding = roundingOf(op);
+  if (!isSmallFloat(type) || x.type == type)
+    return e.convert(x, type);
+  return e.elementwise(type, {x},
+                       [&](const Scalars &in) { return toSmallFloat(e, in[0], type, rounding); });
+}
+
 void cast(Operator &op) {
-  static constexpr ElementType types[] = {
-      ElementType::F32,  ElementType::F32, ElementType::U8,  ElementType::I8,     ElementType::U16,
-      ElementType::I16,  ElementType::I32, ElementType::I64, ElementType::String, ElementType::I1,
-      ElementType::F16,  ElementType::F64, ElementType::U32, ElementType::U64,    ElementType::C64,
-      ElementType::C128, ElementType::BF16};
   int64_t to = op.integer("to", 0);
   if (op.opset < 6) {
     static constexpr const char *names[] = {"",        "FLOAT",  "UINT8",  "INT8",   "UINT16",
@@ -188,12 +201,10 @@ void cast(Operator &op) {
                                             "FLOAT16", "DOUBLE", "UINT32", "UINT64"};
     to = std::find(std::begin(names), std::end(names), op.text("to", "")) - std::begin(names);
   }
-  if (to < 1 || to > 16)
-    unsupported("to type " + std::to_string(to));
-  const ElementType type = types[to];
-  if (type == ElementType::String || type == ElementType::C64 || type == ElementType::C128)
+  const ElementType type = readElementType(static_cast<int32_t>(to), "its result");
+  if (isComplex(type))
     unsupported("to " + onnxName(type));
-  op.set(0, op.emit.convert(op.input(0), type));
+  op.set(0, converted(op, op.input(0), type));
 }
 
 /// Types of the same width, a truth value has a byte.
@@ -202,18 +213,11 @@ Scalar sameBits(Emitter &e, const Scalar &a, ElementType to) {
     return e.bitcast(e.convert(a, ElementType::U8), to);
   if (to == ElementType::I1)
     return e.convert(e.bitcast(a, ElementType::U8), to);
-  const Scalar half = e.integer(ElementType::U64, 32);
-  auto shifted = [&](const char *way, const Scalar &bits) {
-    const std::string value = e.use(bits), by = e.use(half);
-    return Scalar{ElementType::U64,
-                  e.define(std::string("arith.") + way + " " + value + ", " + by + " : i64"),
-                  {}};
-  };
   if (a.type == ElementType::C64) { // the real part in the low bits
     auto part = [&](const Scalar &x) {
       return e.convert(e.bitcast(x, ElementType::U32), ElementType::U64);
     };
-    const Scalar high = shifted("shli", part(e.imaginaryPart(a)));
+    const Scalar high = e.shiftLeft(part(e.imaginaryPart(a)), 32);
     return e.bitcast(e.either(part(e.realPart(a)), high), to);
   }
   if (to == ElementType::C64) {
@@ -221,7 +225,11 @@ Scalar sameBits(Emitter &e, const Scalar &a, ElementType to) {
     auto part = [&](const Scalar &x) {
       return e.bitcast(e.convert(x, ElementType::U32), ElementType::F32);
     };
-    return e.complexOf(part(bits), part(shifted("shrui", bits)));
+    return e.complexOf(part(bits), part(e.shiftRight(bits, 32)));
+  }
+  if (bitsOf(to) < 8) { // in the low bits of a byte, whose others are the sign, or 0
+    const Scalar byte = e.bitcast(a, ElementType::U8);
+    return isSmallFloat(to) ? e.bitcast(e.convert(byte, ElementType::U4), to) : e.convert(byte, to);
   }
   return e.bitcast(a, to);
 }
@@ -238,7 +246,7 @@ void bitCast(Operator &op) {
   }));
 }
 
-void castLike(Operator &op) { op.set(0, op.emit.convert(op.input(0), op.input(1).type)); }
+void castLike(Operator &op) { op.set(0, converted(op, op.input(0), op.input(1).type)); }
 
 } // namespace
 

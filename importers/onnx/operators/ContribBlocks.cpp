@@ -110,9 +110,10 @@ void matMulBnb4(Operator &op) {
 void gatherBlockQuantized(Operator &op) {
   Emitter &e = op.emit;
   const Value &data = op.input(0), &indices = op.input(1), &scales = op.input(2);
-  if (data.type != ElementType::U8)
+  const bool isApart = data.type == ElementType::I4 || data.type == ElementType::U4;
+  if (!isApart && data.type != ElementType::U8)
     unsupported("of " + onnxName(data.type));
-  const int64_t bits = bitsOfWeights(op, "bits"), each = 8 / bits, rank = data.rank();
+  const int64_t bits = bitsOfWeights(op, "bits"), each = isApart ? 1 : 8 / bits, rank = data.rank();
   const Scalar size = e.index(blockSize(op, 128));
   const int64_t gathered = Operator::axisOf(op.integer("gather_axis", 0), rank);
   const auto blocked = static_cast<size_t>(Operator::axisOf(op.integer("quantize_axis", 1), rank));
@@ -129,6 +130,8 @@ void gatherBlockQuantized(Operator &op) {
   if (hasZeros)
     e.use(op.input(3));
   auto numberAt = [&](const Value &bytes, Scalars at) {
+    if (isApart)
+      return e.convert(e.at(bytes, at), ElementType::I32);
     const Scalar place = e.rem(at.back(), e.index(each));
     at.back() = e.div(at.back(), e.index(each));
     return partOf(e, e.at(bytes, at), place, bits);
@@ -149,9 +152,8 @@ void gatherBlockQuantized(Operator &op) {
           Scalars block = at;
           block[blocked] = e.div(block[blocked], size);
           const ElementType wide = ElementType::I32;
-          const Scalar zero = hasZeros
-                                  ? numberAt(op.input(3), block)
-                                  : e.integer(wide, bits == 8 ? 128 : int64_t(1) << (bits - 1));
+          const Scalar zero = hasZeros ? numberAt(op.input(3), block)
+                                       : e.integer(wide, isApart ? 0 : int64_t(1) << (bits - 1));
           return {
               e.mul(e.convert(e.sub(numberAt(data, at), zero), scales.type), e.at(scales, block))};
         },
@@ -189,28 +191,29 @@ Value unpacked(Emitter &e, const Value &bytes, int64_t bits) {
 Value constantOf(Emitter &e, const TensorPtr &data) {
   if (!data->isPacked)
     return e.constant(data);
+  const auto bits = static_cast<int64_t>(bitsOf(data->type));
   auto bytes = std::make_shared<Tensor>(*data);
   bytes->type = ElementType::U8;
   bytes->shape = {1, static_cast<int64_t>(data->bytes.size())};
-  bytes->fewBits = 0;
   bytes->isPacked = false;
-  Value numbers = unpacked(e, e.constant(bytes), data->fewBits);
+  Value numbers = unpacked(e, e.constant(bytes), bits);
   numbers = e.sliceAxis(numbers, 1, e.index(0), e.index(data->elementCount()));
   Scalars dims;
   for (int64_t extent : data->shape)
     dims.push_back(e.index(extent));
   numbers = e.reshape(numbers, dims);
-  numbers.fewBits = data->fewBits;
-  if (data->type == ElementType::U8)
+  if (asByte(data->type) != ElementType::I8) {
+    numbers.type = data->type;
     return numbers;
+  }
   // With their sign: (n + half) % (2 * half) - half.
-  const Scalar half = e.integer(ElementType::I32, int64_t(1) << (data->fewBits - 1)),
-               ones = e.integer(ElementType::I32, (int64_t(1) << data->fewBits) - 1);
+  const Scalar half = e.integer(ElementType::I32, int64_t(1) << (bits - 1)),
+               ones = e.integer(ElementType::I32, (int64_t(1) << bits) - 1);
   Value withSign = e.elementwise(ElementType::I8, {numbers}, [&](const Scalars &in) {
     const Scalar moved = e.both(e.add(e.convert(in[0], ElementType::I32), half), ones);
     return e.convert(e.sub(moved, half), ElementType::I8);
   });
-  withSign.fewBits = data->fewBits;
+  withSign.type = data->type;
   return withSign;
 }
 

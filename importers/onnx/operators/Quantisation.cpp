@@ -74,25 +74,36 @@ Value scaled(Operator &op, const Value &x, const Values &lists,
   return body(x, broadcast);
 }
 
+/// That an attribute names; 0 stands for none.
+std::optional<ElementType> typeGiven(const Operator &op, const char *attribute) {
+  const auto number = static_cast<int32_t>(op.integer(attribute, 0));
+  return number == 0 ? std::nullopt : std::optional(readElementType(number, attribute));
+}
+
 void quantizeLinear(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0);
-  Value zero = op.has(2) ? op.input(2) : Value();
-  if (!zero) {
-    const auto given = static_cast<int32_t>(op.integer("output_dtype", 0));
-    zero = constantOf(
-        e, zeroOf(given == 0 ? protoElementType(ElementType::U8) : given, "output_dtype"));
+  const auto given = typeGiven(op, "output_dtype"), precision = typeGiven(op, "precision");
+  Values lists{op.input(1)};
+  Value zero;
+  if (op.has(2)) {
+    zero = op.input(2);
+    lists.push_back(zero);
+    if (given && *given != zero.type)
+      invalid("output_dtype is " + onnxName(*given) + ", the zero point " + onnxName(zero.type));
+  } else {
+    zero = constantOf(e, zeroOf(protoElementType(given.value_or(ElementType::U8)), "output_dtype"));
   }
-  const unsigned fewBits = zero.fewBits;
-  if (bitsOf(zero.type) > 16)
+  if (!isSmallFloat(zero.type) && (!isInteger(zero.type) || bitsOf(zero.type) > 16))
     unsupported("to " + onnxName(zero.type));
-  const Value &scale = op.input(1);
-  if (op.has(2))
-    return op.set(0, scaled(op, x, {scale, zero}, [&](const Value &whole, const Values &lists) {
-                    return quantised(e, whole, lists[0], lists[1], fewBits);
-                  }));
-  op.set(0, scaled(op, x, {scale}, [&](const Value &whole, const Values &lists) {
-           return quantised(e, whole, lists[0], zero, fewBits);
+  if (zero.type == ElementType::F8E8M0 || zero.type == ElementType::I1)
+    invalid("to " + onnxName(zero.type));
+  if (precision && (!isFloat(*precision) || isSmallFloat(*precision)))
+    invalid("precision is " + onnxName(*precision));
+  const Rounding rounding{flag(op, "saturate", true)};
+  op.set(0, scaled(op, x, lists, [&](const Value &whole, const Values &each) {
+           return quantised(e, whole, each[0], each.size() > 1 ? each[1] : zero, precision,
+                            rounding);
          }));
 }
 
@@ -105,8 +116,11 @@ void dequantizeLinear(Operator &op) {
   const Value y = scaled(op, x, lists, [&](const Value &whole, const Values &each) {
     return dequantised(e, whole, each[0], each.size() > 1 ? &each[1] : nullptr);
   });
-  const auto wanted = static_cast<int32_t>(op.integer("output_dtype", 0));
-  op.set(0, wanted == 0 ? y : e.convert(y, readElementType(wanted, "output_dtype")));
+  const auto given = typeGiven(op, "output_dtype");
+  if (!given && isSmallFloat(op.input(1).type))
+    invalid("the attribute 'output_dtype' is missing, and the scale is " +
+            onnxName(op.input(1).type));
+  op.set(0, given ? e.convert(y, *given) : y);
 }
 
 void matMulInteger(Operator &op) {
@@ -181,16 +195,25 @@ Value along(Emitter &e, const Value &list, const Value &x, int64_t axis) {
 }
 
 Value quantised(Emitter &e, const Value &x, const Value &scale, const Value &zero,
-                unsigned fewBits) {
+                std::optional<ElementType> precision, const Rounding &rounding) {
   return e.elementwise(zero.type, {x, scale, zero}, [&](const Scalars &in) {
-    const ElementType type = in[1].type;
-    const Scalar ratio = e.math("roundeven", {e.div(e.convert(in[0], type), in[1])});
-    const Scalar shifted = e.add(ratio, e.convert(in[2], type));
-    const auto bits = static_cast<int64_t>(fewBits ? fewBits : bitsOf(zero.type));
+    const ElementType own = isSmallFloat(in[1].type) ? ElementType::F32 : in[1].type;
+    const ElementType type = precision.value_or(own);
+    const ElementType wide =
+        bitsOf(type) < 32 ? ElementType::F32 : type; // has all integers of 16 bits
+    const Scalar ratio = e.div(e.convert(in[0], type), e.convert(in[1], type));
+    if (isSmallFloat(zero.type)) {
+      const Scalar shifted = e.add(e.convert(ratio, wide), e.convert(in[2], wide));
+      return toSmallFloat(e, shifted, zero.type, rounding);
+    }
+    const Scalar whole = e.convert(e.math("roundeven", {ratio}), wide);
+    const Scalar shifted = e.add(whole, e.convert(in[2], wide));
+    const auto bits = static_cast<int64_t>(bitsOf(zero.type));
     const double least = isUnsigned(zero.type) ? 0 : -static_cast<double>(int64_t(1) << (bits - 1));
     const double most = isUnsigned(zero.type) ? static_cast<double>((int64_t(1) << bits) - 1)
                                               : static_cast<double>((int64_t(1) << (bits - 1)) - 1);
-    return e.convert(e.max(e.number(type, least), e.min(e.number(type, most), shifted)), zero.type);
+    const Scalar inside = e.max(e.number(wide, least), e.min(e.number(wide, most), shifted));
+    return e.bitcast(e.convert(inside, asByte(zero.type)), zero.type);
   });
 }
 
@@ -198,11 +221,17 @@ Value dequantised(Emitter &e, const Value &x, const Value &scale, const Value *z
   Values operands{x, scale};
   if (zero)
     operands.push_back(*zero);
-  return e.elementwise(scale.type, operands, [&](const Scalars &in) {
-    const ElementType wide = bitsOf(x.type) < 32 ? ElementType::I32 : x.type;
+  const ElementType out = isSmallFloat(scale.type) ? ElementType::F32 : scale.type;
+  // Integers of 8 bits are all in f16; the product of others is rounded to it.
+  const bool isExact = bitsOf(x.type) <= 8 || bitsOf(out) > 16;
+  const ElementType type = isExact ? out : ElementType::F32;
+  return e.elementwise(out, operands, [&](const Scalars &in) {
+    const ElementType wide = isSmallFloat(x.type)  ? ElementType::F32
+                             : bitsOf(x.type) < 32 ? ElementType::I32
+                                                   : x.type;
     const Scalar raw = e.convert(in[0], wide);
     const Scalar centred = zero ? e.sub(raw, e.convert(in[2], wide)) : raw;
-    return e.mul(e.convert(centred, scale.type), in[1]);
+    return e.convert(e.mul(e.convert(centred, type), e.convert(in[1], type)), out);
   });
 }
 
