@@ -595,6 +595,70 @@ class Corners(unittest.TestCase):
             self.same(last, want[-1:] or [1])
             self.same(each, np.float32(want).reshape(-1, 1))
 
+    def test_what_turns_give(self):
+        """Gathered over the numbers of turns at which its room grows, with an end that is known, comes with the call, or is found by a turn."""
+        for is_open, way, has_empty in itertools.product((False, True), ("known", "given", "found", "endless"), (False, True)):
+            rows = 0 if has_empty else 3
+            shape = ["r", "c"] if is_open else [rows, 2]
+            nodes = [node("Add", ["a", "step"], ["a2"]), node("Less", ["i", "last"], ["less"]), node("Mul", ["i", "i"], ["square"]),
+                     node("ReduceSum", ["a2", "axes"], ["sums"], attribute("keepdims", i=0)), node("Cast", ["a2"], ["whole"], attribute("to", i=INT64)),
+                     node("Identity", ["less"] if way in ("found", "endless") else ["c"], ["go"])]
+            body = graph(nodes, [value("i", [], INT64), value("c", [], BOOL), value("a", ["?", "?"])],
+                         [value("go", [], BOOL), value("a2", ["?", "?"]), value("square", [], INT64), value("sums", ["?"]), value("whole", ["?", "?"], INT64),
+                          value("less", [], BOOL)])
+            counts = (0, 1, 7, 8, 9, 17, 40)
+            for known in counts if way == "known" else (0,):
+                inputs = ["x", "last"] + ["m"] * (way in ("given", "found"))
+                given = [("x", shape, np.float32), ("last", [], np.int64)] + [("m", [], np.int64)] * (way in ("given", "found"))
+                constants = [constant("step", np.float32(0.5)), constant("axes", np.int64([0]))] + [constant("m", np.int64(known))] * (way == "known")
+                main = load([node("Loop", ["" if way == "endless" else "m", "", "x"], ["y", "s", "t", "u", "v"], attribute("body", g=body))], given,
+                            [("y", 2, np.float32), ("s", 1, np.int64), ("t", 2, np.float32), ("u", 3, np.int64), ("v", 1, np.bool_)], constants)
+                for turns in [known] if way == "known" else counts:
+                    if way == "endless" and turns == 0:
+                        continue
+                    x = np.arange(2 * rows, dtype=np.float32).reshape(rows, 2)
+                    values = {"x": x, "last": np.int64(turns - 1), "m": np.int64(100 if way == "found" and turns else turns)}
+                    got = main(*(values[name] for name in inputs))
+                    every = x + np.float32(0.5) * np.arange(1, turns + 1, dtype=np.float32)[:, None, None]
+                    number = np.arange(turns)
+                    want = (x + turns / 2, number**2, every.sum(1), every.astype(np.int64), number < turns - 1)
+                    with self.subTest(is_open=is_open, way=way, rows=rows, turns=turns):
+                        for one_of, wanted in zip(got, want, strict=True):
+                            wanted = np.asarray(wanted)
+                            # Of no turn nobody knows the shape.
+                            self.same(np.reshape(one_of, wanted.shape) if turns == 0 and one_of is not got[0] else one_of, wanted)
+        for turns in (-1, -2**63):
+            body = graph([node("Identity", ["a"], ["a2"]), node("Identity", ["c"], ["go"])], [value("i", [], INT64), value("c", [], BOOL), value("a", [2])],
+                         [value("go", [], BOOL), value("a2", [2]), value("a2", [2])])
+            main = load([node("Loop", ["m", "", "x"], ["y", "s"], attribute("body", g=body))], [("m", [], np.int64), ("x", [2], np.float32)],
+                        [("y", 1, np.float32), ("s", 2, np.float32)])
+            self.same(main(np.int64(turns), np.float32([1, 2]))[1], np.zeros((0, 2)))
+
+    def test_turns_in_turns(self):
+        inner = graph([node("Add", ["p", "i2"], ["p2"]), node("Identity", ["c2"], ["go2"])], [value("i2", [], INT64), value("c2", [], BOOL), value("p", ["?"], INT64)],
+                      [value("go2", [], BOOL), value("p2", ["?"], INT64), value("p2", ["?"], INT64)])
+        body = graph([node("Loop", ["k", "", "a"], ["a2", "each"], attribute("body", g=inner)), node("Identity", ["c"], ["go"])],
+                     [value("i", [], INT64), value("c", [], BOOL), value("a", ["?"], INT64)], [value("go", [], BOOL), value("a2", ["?"], INT64), value("each", ["?", "?"], INT64)])
+        for shape in ([3], ["n"]):
+            main = load([node("Loop", ["m", "", "x"], ["y", "all"], attribute("body", g=body))], [("m", [], np.int64), ("k", [], np.int64), ("x", shape, np.int64)],
+                        [("y", 1, np.int64), ("all", 3, np.int64)])
+            for m, k in ((3, 20), (20, 3), (1, 1)):
+                x = np.int64([5, 6, 7])
+                sums = np.cumsum(np.tile(np.arange(k), m))
+                got = main(np.int64(m), np.int64(k), x)
+                self.same(got[0], x + sums[-1])
+                self.same(got[1], x + sums.reshape(m, k, 1))
+
+    def test_turns_of_several_shapes(self):
+        body = graph([node("Concat", ["a", "x"], ["b"], attribute("axis", i=0)), node("Identity", ["c"], ["d"])],
+                     [value("i", [], INT64), value("c", [], BOOL), value("a", ["k"])], [value("d", [], BOOL), value("b", ["l"]), value("b", ["l"])])
+        main = load([node("Loop", ["m", "", "x"], ["y", "s"], attribute("body", g=body))], [("m", [], np.int64), ("x", ["n"], np.float32)],
+                    [("y", 1, np.float32), ("s", 2, np.float32)])
+        self.same(main(np.int64(1), np.float32([1, 2]))[1], [[1, 2, 1, 2]])
+        for turns in (2, 9, 10):
+            with self.assertRaisesRegex(pl.Error, "turns of a loop give different shapes"):
+                main(np.int64(turns), np.float32([1, 2]))
+
     def test_growing_loop(self):
         body = graph([node("Concat", ["a", "x"], ["b"], attribute("axis", i=0)), node("Identity", ["c"], ["d"])],
                      [value("i", [], INT64), value("c", [], BOOL), value("a", ["k"])], [value("d", [], BOOL), value("b", ["l"])])

@@ -145,8 +145,86 @@ bool alwaysContinues(const Graph &body) {
   return false;
 }
 
-/// Becomes an scf.while that carries the number of the turn, the condition, the loop's values, and
-/// what the turns gave so far.
+/// What a turn of a loop hands to the next: its number, whether there is one, and tensors whose types stay.
+struct Turns {
+  Scalar turn, goes;
+  Values values;
+};
+
+/// Turns while the condition holds, as an scf.while.
+Turns turnsWhile(Emitter &e, const Turns &initial,
+                 const std::function<Scalar(const Turns &)> &condition,
+                 const std::function<Turns(const Turns &)> &body) {
+  std::string types = "i64, i1", arguments, blockArguments;
+  auto namesOf = [&](const Turns &turns) {
+    const std::string scalars = e.use(turns.turn) + ", " + e.use(turns.goes);
+    return scalars + (turns.values.empty() ? "" : ", " + e.names(turns.values));
+  };
+  auto fresh = [&] {
+    Turns out{{ElementType::I64, e.freshName(), {}}, {ElementType::I1, e.freshName(), {}}, {}};
+    for (const Value &value : initial.values)
+      out.values.push_back(e.argument(value));
+    return out;
+  };
+  const Turns before = fresh(), after = fresh();
+  arguments = before.turn.name + " = " + e.use(initial.turn) + ", " + before.goes.name + " = " +
+              e.use(initial.goes);
+  blockArguments = after.turn.name + ": i64, " + after.goes.name + ": i1";
+  for (size_t i = 0; i < initial.values.size(); ++i) {
+    const std::string type = e.type(initial.values[i]);
+    types += ", " + type;
+    arguments += ", " + before.values[i].name + " = " + e.use(initial.values[i]);
+    blockArguments += ", " + after.values[i].name + ": " + type;
+  }
+  const std::string test = e.region([&] {
+    const std::string holds = e.use(condition(before));
+    e.line("scf.condition(" + holds + ") " + namesOf(before) + " : " + types);
+  });
+  const std::string work = e.region([&] {
+    Turns in = after;
+    for (Value &value : in.values)
+      value = e.results(value.name, {value})[0];
+    Turns out = body(in);
+    for (size_t i = 0; i < out.values.size(); ++i)
+      out.values[i] = e.withDims(out.values[i], initial.values[i].dims);
+    e.line("scf.yield " + namesOf(out) + " : " + types);
+  });
+  const std::string name = e.freshName();
+  e.line(name + ":" + std::to_string(initial.values.size() + 2) + " = scf.while (" + arguments +
+         ") : (" + types + ") -> (" + types + ") {");
+  e.raw(test);
+  e.line("} do {");
+  e.line("^bb0(" + blockArguments + "):");
+  e.raw(work);
+  e.line("}");
+  Turns out{{ElementType::I64, name + "#0", {}}, {ElementType::I1, name + "#1", {}}, {}};
+  for (size_t i = 0; i < initial.values.size(); ++i)
+    out.values.push_back(e.results(name + "#" + std::to_string(i + 2), {initial.values[i]})[0]);
+  return out;
+}
+
+/// The value with extents that stay open where `like` leaves them open.
+Value openAs(Emitter &e, const Value &value, const Value &like) {
+  Scalars dims = value.dims;
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (!like.dims[d].known)
+      dims[d] = {};
+  return e.withDims(value, dims);
+}
+
+/// A tensor of so many turns, with what one of them gave.
+Value withTurn(Emitter &e, const Value &all, const Value &one, const Scalar &turn) {
+  Scalars place(all.dims.size(), e.index(0));
+  place[0] = turn;
+  for (size_t d = 0; d < one.dims.size(); ++d)
+    if (!sameExtent(one.dims[d], all.dims[d + 1]))
+      e.require(e.compare(Compare::Equal, one.dims[d], all.dims[d + 1]),
+                "turns of a loop give different shapes");
+  return e.insert(stacked(e, one), all, place);
+}
+
+/// An scf.while. What the turns give is written into tensors that have room for some of them; around the loop is another
+/// one, each of whose turns makes them twice as large. Where only a turn tells the shape, it has the first one of them.
 void loop(Operator &op) {
   Emitter &e = op.emit;
   const Graph &body = *op.graph("body");
@@ -213,96 +291,81 @@ void loop(Operator &op) {
       unsupported("sequences in a loop whose end only a run knows");
     return unrolled(op, body, (*turns)[0], carried);
   }
-  // The initial values.
   const Scalar limit =
       op.has(0) ? e.convert(e.only(op.inputs[0]), ElementType::I64) : e.highest(ElementType::I64);
   const Scalar goes = op.has(1) ? e.only(op.inputs[1]) : e.truth(true);
-  Values state;
-  for (size_t i = 0; i < count; ++i) {
-    Scalars dims = carried[i].dims;
-    for (size_t d = 0; d < dims.size(); ++d)
-      if (!like[i].dims[d].known)
-        dims[d] = {};
-    state.push_back(e.withDims(carried[i], dims));
-  }
-  for (const Value &scan : scanLike) {
-    Scalars dims{e.index(0)};
-    for (const Scalar &dim : scan.dims)
-      dims.push_back(dim.known ? dim : e.index(0));
-    const Value none = e.fill(dims, e.number(scan.type, 0));
-    dims[0] = {};
-    for (size_t d = 1; d < dims.size(); ++d)
-      if (!scan.dims[d - 1].known)
-        dims[d] = {};
-    state.push_back(e.withDims(none, dims));
-  }
-  Scalars flags{e.integer(ElementType::I64, 0), goes};
-  const std::string stateTypes = e.types(state), comma = state.empty() ? "" : ", ";
-  const std::string types = "i64, i1" + comma + stateTypes;
-  // Before each turn.
-  Values before, after;
-  std::string arguments, blockArguments;
-  const std::string turn = e.freshName(), holds = e.freshName(), turn2 = e.freshName(),
-                    holds2 = e.freshName();
-  arguments = turn + " = " + e.use(flags[0]) + ", " + holds + " = " + e.use(flags[1]);
-  blockArguments = turn2 + ": i64, " + holds2 + ": i1";
-  for (const Value &value : state) {
-    before.push_back(e.argument(value));
-    after.push_back(e.argument(value));
-    arguments += ", " + before.back().name + " = " + e.use(value);
-    blockArguments += ", " + after.back().name + ": " + e.type(value);
-  }
-  const std::string limitName = e.use(limit);
-  const std::string test = e.region([&] {
-    const Scalar more =
-        e.compare(Compare::Less, {ElementType::I64, turn, {}}, {ElementType::I64, limitName, {}});
-    const Scalar both = e.both(more, {ElementType::I1, holds, {}});
-    e.line("scf.condition(" + e.use(both) + ") " + turn + ", " + holds + comma + e.names(before) +
-           " : " + types);
-  });
-  const std::string work = e.region([&] {
-    Values inputs{e.scalar({ElementType::I64, turn2, {}}), e.scalar({ElementType::I1, holds2, {}})};
-    for (size_t i = 0; i < count; ++i)
-      inputs.push_back(e.results(after[i].name, {after[i]})[0]);
+  Turns start{e.integer(ElementType::I64, 0), goes, {}};
+  for (size_t i = 0; i < count; ++i)
+    start.values.push_back(openAs(e, carried[i], like[i]));
+  e.use(limit);
+  auto holds = [&](const Turns &in) {
+    return e.both(e.compare(Compare::Less, in.turn, limit), in.goes);
+  };
+  Values given; // by the last turn
+  auto turn = [&](const Turns &in) {
+    Values inputs{e.scalar(in.turn), e.scalar(in.goes)};
+    inputs.insert(inputs.end(), in.values.begin(), in.values.begin() + static_cast<long>(count));
     const Values outputs = op.importer.runGraph(body, inputs);
-    const Scalar next = e.add({ElementType::I64, turn2, {}}, e.integer(ElementType::I64, 1));
-    const Scalar again = e.only(outputs[0]);
-    Values out;
-    for (size_t i = 0; i < count; ++i) {
-      Scalars dims = outputs[i + 1].dims;
-      for (size_t d = 0; d < dims.size(); ++d)
-        if (!like[i].dims[d].known)
-          dims[d] = {};
-      out.push_back(e.withDims(outputs[i + 1], dims));
+    Turns out{e.add(in.turn, e.integer(ElementType::I64, 1)), e.only(outputs[0]), in.values};
+    for (size_t i = 0; i < count; ++i)
+      out.values[i] = openAs(e, outputs[i + 1], like[i]);
+    given = outputs.from(count + 1);
+    return out;
+  };
+  if (scans == 0) {
+    op.outputs = turnsWhile(e, start, holds, turn).values;
+    op.outputs.resize(op.node.outputs.size());
+    return;
+  }
+  bool isOpen = false; // what a turn gives
+  for (const Value &scan : scanLike) {
+    Scalars dims{e.index(0)}, open{Scalar()};
+    for (const Scalar &dim : scan.dims) {
+      dims.push_back(dim.known ? dim : e.index(0));
+      open.push_back(dim.known ? dim : Scalar());
+      isOpen |= !dim.known;
     }
+    start.values.push_back(e.withDims(e.fill(dims, e.number(scan.type, 0)), open));
+  }
+  const bool isSure = goes.is(1) && alwaysContinues(body); // that all turns run
+  const Scalar most = e.convert(limit, ElementType::Index);
+  const Turns end = turnsWhile(e, start, holds, [&](const Turns &in) {
+    const Scalar done = e.convert(in.turn, ElementType::Index);
+    const Scalar twice = e.max(e.mul(done, e.index(2)), e.index(8));
+    const Scalar room = isSure ? e.max(most, e.index(1)) : e.min(most, twice);
+    Turns now = isOpen ? turn(in) : in;
     for (size_t k = 0; k < scans; ++k) {
-      // What came so far, and this behind it.
-      const Value so = e.results(after[count + k].name, {after[count + k]})[0];
-      const Value one = stacked(e, outputs[1 + count + k]);
-      Scalars dims = one.dims, front(one.dims.size(), e.index(0));
-      dims[0] = e.add(so.dims[0], e.index(1));
-      Value all = e.insert(so, e.fill(dims, e.number(one.type, 0)), front);
-      front[0] = so.dims[0];
-      all = e.insert(one, all, front);
-      Scalars wanted = all.dims;
-      for (size_t d = 0; d < wanted.size(); ++d)
-        if (!after[count + k].dims[d].known)
-          wanted[d] = {};
-      out.push_back(e.withDims(all, wanted));
+      const Value &so = in.values[count + k];
+      Scalars dims = isOpen ? given[k].dims : scanLike[k].dims;
+      for (size_t d = 0; isOpen && d < dims.size(); ++d)
+        e.require(e.either(e.compare(Compare::Equal, done, e.index(0)),
+                           e.compare(Compare::Equal, dims[d], so.dims[d + 1])),
+                  "turns of a loop give different shapes");
+      dims.insert(dims.begin(), room);
+      const Scalars front(dims.size(), e.index(0));
+      const Value all = e.insert(so, e.unset(so.type, dims), front);
+      now.values[count + k] =
+          openAs(e, isOpen ? withTurn(e, all, given[k], done) : all, start.values[count + k]);
     }
-    e.line("scf.yield " + e.use(next) + ", " + e.use(again) + comma + e.names(out) + " : " + types);
+    const Scalar last = e.convert(room, ElementType::I64);
+    e.use(last);
+    return turnsWhile(
+        e, now,
+        [&](const Turns &next) {
+          return e.both(holds(next), e.compare(Compare::Less, next.turn, last));
+        },
+        [&](const Turns &next) {
+          Turns out = turn(next);
+          for (size_t k = 0; k < scans; ++k)
+            out.values[count + k] = withTurn(e, next.values[count + k], given[k],
+                                             e.convert(next.turn, ElementType::Index));
+          return out;
+        });
   });
-  const std::string name = e.freshName();
-  e.line(name + ":" + std::to_string(state.size() + 2) + " = scf.while (" + arguments + ") : (" +
-         types + ") -> (" + types + ") {");
-  e.raw(test);
-  e.line("} do {");
-  e.line("^bb0(" + blockArguments + "):");
-  e.raw(work);
-  e.line("}");
-  op.outputs.clear();
-  for (size_t i = 0; i < state.size(); ++i)
-    op.outputs.push_back(e.results(name + "#" + std::to_string(i + 2), {state[i]})[0]);
+  op.outputs = end.values;
+  for (size_t k = 0; k < scans; ++k)
+    op.outputs[count + k] =
+        e.sliceAxis(end.values[count + k], 0, e.index(0), e.convert(end.turn, ElementType::Index));
   op.outputs.resize(op.node.outputs.size());
 }
 
