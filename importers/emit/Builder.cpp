@@ -41,7 +41,7 @@ std::string bitsLiteral(ElementType type, double value) {
   return text;
 }
 
-[[noreturn]] void refuseSmallFloat(ElementType type) {
+[[noreturn]] void refuseSmall(ElementType type) {
   unsupported(onnxName(type) + " can be moved and converted, not computed with");
 }
 
@@ -151,7 +151,7 @@ Scalar Builder::number(ElementType type, double value) {
   if (isComplex(type))
     return complexNumber(type, value, 0);
   if (isSmallFloat(type) && !isFloat(type) && value != 0)
-    refuseSmallFloat(type);
+    refuseSmall(type);
   return isFloat(type) ? real(type, value) : integer(type, static_cast<int64_t>(value));
 }
 
@@ -281,13 +281,15 @@ void checkSame(const Scalar &a, const Scalar &b) {
 void checkNumbers(const Scalar &a, const Scalar &b) {
   checkSame(a, b);
   if (isSmallFloat(a.type) && !isFloat(a.type))
-    refuseSmallFloat(a.type);
+    refuseSmall(a.type);
 }
 
 } // namespace
 
 Scalar Builder::binary(const std::string &operation, const Scalar &a, const Scalar &b) {
   checkNumbers(a, b);
+  if (asByte(a.type) != a.type) // whose result may not fit
+    refuseSmall(a.type);
   if (isComplex(a.type))
     refuseComplex();
   const std::string left = use(a), right = use(b);

@@ -76,11 +76,12 @@ TensorPtr fromBytes(const Type &type, std::vector<std::byte> bytes) {
   return made(type, true, std::move(bytes));
 }
 
-/// To the nearest number of a format of 16 bits, ties to even.
-uint16_t toShort(double value, int exponentBits) {
-  const int fractionBits = 15 - exponentBits, bias = (1 << (exponentBits - 1)) - 1;
-  const auto sign = static_cast<uint16_t>(std::signbit(value) ? 0x8000 : 0);
-  const auto infinite = static_cast<uint16_t>(((1 << exponentBits) - 1) << fractionBits);
+/// To the nearest number of a format of 8 or 16 bits, ties to even. One without infinity has a single NaN, which all bits say.
+uint16_t toNarrow(double value, int bits, int exponentBits, bool hasInfinity) {
+  const int fractionBits = bits - 1 - exponentBits, bias = (1 << (exponentBits - 1)) - 1;
+  const auto sign = static_cast<uint16_t>(std::signbit(value) ? 1 << (bits - 1) : 0);
+  const int infinite =
+      hasInfinity ? ((1 << exponentBits) - 1) << fractionBits : (1 << (bits - 1)) - 1;
   if (std::isnan(value))
     return static_cast<uint16_t>(sign | infinite | 1 << (fractionBits - 1));
   value = std::fabs(value);
@@ -190,9 +191,13 @@ private:
     case ElementType::F32:
       return append(static_cast<float>(value));
     case ElementType::F16:
-      return append(toShort(value, 5));
+      return append(toNarrow(value, 16, 5, true));
+    case ElementType::F8E5M2:
+      return append(static_cast<uint8_t>(toNarrow(value, 8, 5, true)));
+    case ElementType::F8E4M3FN:
+      return append(static_cast<uint8_t>(toNarrow(value, 8, 4, false)));
     default:
-      return append(toShort(value, 8));
+      return append(toNarrow(value, 16, 8, true));
     }
   }
 

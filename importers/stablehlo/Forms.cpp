@@ -68,6 +68,7 @@ std::map<std::string_view, Form> makeForms() {
                                        "stablehlo.tanh",
                                        "stablehlo.tuple",
                                        "stablehlo.xor",
+                                       "chlo._asin_acos_kernel",
                                        "chlo.acos",
                                        "chlo.acosh",
                                        "chlo.asin",
@@ -124,6 +125,8 @@ std::map<std::string_view, Form> makeForms() {
   out["stablehlo.dot"] = {{{"precision", "precision_config"}}, {}, false};
   out["stablehlo.dynamic_iota"] = out["stablehlo.iota"] = {{{"dim", "iota_dimension"}}, {}, false};
   out["stablehlo.dynamic_slice"] = {{{"sizes", "slice_sizes"}}, {}, false};
+  out["stablehlo.einsum"] =
+      out["stablehlo.unary_einsum"] = {{{"config", "einsum_config"}}, {}, false};
   out["stablehlo.fft"] = {{{"type", "fft_type"}, {"length", "fft_length"}}, {}, false};
   out["stablehlo.get_dimension_size"] =
       out["stablehlo.set_dimension_size"] = {{{"dim", "dimension"}}, {}, false};
@@ -136,6 +139,7 @@ std::map<std::string_view, Form> makeForms() {
   out["stablehlo.reverse"] = {{{"dims", "dimensions"}}, {}, false};
   out["stablehlo.rng"] = {{{"distribution", "rng_distribution"}}, {}, false};
   out["stablehlo.rng_bit_generator"] = {{{"algorithm", "rng_algorithm"}}, {}, false};
+  out["stablehlo.torch_index_select"] = {{{"dim", "dim"}, {"batch_dims", "batch_dims"}}, {}, false};
   out["stablehlo.transpose"] = {{{"dims", "permutation"}}, {}, false};
   out["chlo.top_k"] = {{{"k", "k"}}, {}, true};
   return out;

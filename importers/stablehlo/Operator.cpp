@@ -176,23 +176,43 @@ void checkSameShape(const Value &a, const Value &b) {
             tensorType(b.type, b.dims));
 }
 
-Scalars callOnElements(Operator &op, const Region &region, const Scalars &elements,
-                       const std::vector<ElementType> &types) {
-  Values arguments;
+namespace {
+
+Values asTensors(Emitter &e, const Scalars &elements) {
+  Values out;
   for (const Scalar &element : elements)
-    arguments.push_back(op.emit.splat({}, element));
-  const Values results = op.importer.runRegion(region, arguments);
+    out.push_back(e.splat({}, element));
+  return out;
+}
+
+/// What a region or a function returned, which `who` names.
+Scalars asElements(Emitter &e, const Values &results, const std::vector<ElementType> &types,
+                   const std::string &who) {
   if (results.size() != types.size())
-    invalid("its region returns " + std::to_string(results.size()) + " values, not " +
+    invalid(who + " returns " + std::to_string(results.size()) + " values, not " +
             std::to_string(types.size()));
   Scalars out;
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i].kind != Value::Kind::Tensor || results[i].rank() != 0 ||
         results[i].type != types[i])
-      invalid("its region must return a tensor<" + elementText(types[i]) + ">");
-    out.push_back(op.emit.only(results[i]));
+      invalid(who + " must return a tensor<" + elementText(types[i]) + ">");
+    out.push_back(e.only(results[i]));
   }
   return out;
+}
+
+} // namespace
+
+Scalars callOnElements(Operator &op, const Region &region, const Scalars &elements,
+                       const std::vector<ElementType> &types) {
+  const Values results = op.importer.runRegion(region, asTensors(op.emit, elements));
+  return asElements(op.emit, results, types, "its region");
+}
+
+Scalars callOnElements(Operator &op, const std::string &function, const Scalars &elements,
+                       const std::vector<ElementType> &types) {
+  const Values results = op.importer.runFunction(function, asTensors(op.emit, elements));
+  return asElements(op.emit, results, types, "@" + function);
 }
 
 Value elementwise(Emitter &emit, ElementType type, const Values &operands,

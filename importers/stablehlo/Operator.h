@@ -74,6 +74,9 @@ void checkSameShape(const Value &a, const Value &b);
 /// Calls a region on single elements and gives those that it returns, whose types must be `types`.
 Scalars callOnElements(Operator &op, const Region &region, const Scalars &elements,
                        const std::vector<ElementType> &types);
+/// The same with a function of the module.
+Scalars callOnElements(Operator &op, const std::string &function, const Scalars &elements,
+                       const std::vector<ElementType> &types);
 /// Each element of tensors of one shape; a scalar among them is used for all.
 Value elementwise(Emitter &emit, ElementType type, const Values &operands,
                   const Emitter::Element &element);

@@ -127,7 +127,11 @@ void Parser::plainBody(Operation &op, const Form &form) {
       if (const auto found = form.words.find(word); found != form.words.end() && lex.accept("=")) {
         const char c = lex.next();
         const bool isNumber = (c >= '0' && c <= '9') || c == '-';
-        op.attributes[std::string(found->second)] = isNumber ? numberAttribute(false) : attribute();
+        op.attributes[std::string(found->second)] =
+            isNumber   ? numberAttribute(false)
+            : c == '"' ? named(Attribute::Kind::Text,
+                               lex.string()) // the type behind it is the operation's
+                       : attribute();
       } else if (words < form.values.size() && !lex.sees("=")) {
         op.attributes[std::string(form.values[words++])] = named(Attribute::Kind::Name, word);
       } else {
@@ -397,10 +401,16 @@ void Parser::writtenBody(Operation &op) {
     callBody(op);
   } else if (name == "stablehlo.composite") {
     compositeBody(op);
-  } else if (name == "sdy.sharding_constraint") { // %0 <@mesh, [{"x"}, {}]>
+  } else if (name == "sdy.sharding_constraint" || name == "sdy.reshard" ||
+             name ==
+                 "sdy.propagation_barrier") { // %0 <@mesh, [{"x"}, {}]>, or allowed_direction=NONE
     op.operands.push_back(use());
-    if (lex.next() == '<')
+    if (lex.next() == '<') {
       lex.skipBalanced();
+    } else if (lex.accept("allowed_direction")) {
+      lex.expect("=");
+      lex.word();
+    }
     optionalDictionary(op);
     lex.expect(":");
     types(op, op.name);

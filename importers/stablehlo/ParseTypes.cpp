@@ -30,7 +30,9 @@ size_t sizeOf(const Attribute &attribute) {
 
 std::optional<ElementType> elementNamed(std::string_view name) {
   using enum ElementType;
-  static const std::map<std::string_view, ElementType> names{{"f16", F16},
+  static const std::map<std::string_view, ElementType> names{{"f8E4M3FN", F8E4M3FN},
+                                                             {"f8E5M2", F8E5M2},
+                                                             {"f16", F16},
                                                              {"bf16", BF16},
                                                              {"f32", F32},
                                                              {"f64", F64},

@@ -12,7 +12,11 @@ struct Reduction {
   Emitter::Combine combine;
 };
 
-/// Operands and their initial values are the inputs of `op`, which must outlive it; the region is its first.
-Reduction reductionOf(Operator &op);
+/// Operands and their initial values are the first 2 * `count` inputs of `op`, which must outlive it; what combines elements is
+/// its first region, or the function that it names.
+Reduction reductionOf(Operator &op, size_t count);
+
+/// How many operands there are where an initial value for each is all that stands behind them.
+size_t pairsOf(const Operator &op);
 
 } // namespace plim::importers::stablehlo

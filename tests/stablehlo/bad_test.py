@@ -94,7 +94,7 @@ class Wrong(unittest.TestCase):
                    "its result is tensor<3x2xf32>, not tensor<2x3xf32>")
         self.check(main("%0 = stablehlo.abs %arg0 : tensor<2x3xcomplex<f16>>"), "2:43", "complex<f16>")
         self.check(main("%0 = stablehlo.abs %arg0 : tensor<2x3xcomplex<f32>>"), "2:10", "%arg0 is tensor<2x3xf32>, not tensor<2x3xcomplex<f32>>")
-        self.check(main("%0 = stablehlo.abs %arg0 : tensor<2x3xf8E4M3FN>"), "2:43", "f8E4M3FN")
+        self.check(main("%0 = stablehlo.abs %arg0 : tensor<2x3xf8E4M3FNUZ>"), "2:43", "f8E4M3FNUZ")
         self.check(main("%0 = stablehlo.abs %arg0 : tensor<2x3x!quant.uniform<i8:f32, 1.0>>"), "2:43", "!quant.uniform")
         self.check(main("%0 = stablehlo.abs %arg0 : tensor<2x3xf32>", arguments="%arg0: !own.tiled<8>"), "1:1", "a value of type !own.tiled<8> is not supported")
         self.check(main("%0 = stablehlo.abs %arg0 : tensor<*xf32>"), "2:39", "the rank must be known")
@@ -207,8 +207,12 @@ class Wrong(unittest.TestCase):
         self.check(main("%0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{\"x\"}, {}]>] out_shardings=[<@mesh, [{\"x\"}, {}]>] "
                         "manual_axes={\"x\"} (%a: tensor<1x3xf32>) {\nsdy.return %a : tensor<1x3xf32>\n} : (tensor<2x3xf32>) -> tensor<2x3xf32>"),
                    "2:10", "partitions")
-        self.check(main("%0 = stablehlo.einsum %arg0, %arg0, config = \"ab,cb->ac\" : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>"),
-                   "2:10", "'stablehlo.einsum' is not supported")
+        for config, word in (("ab,cb->ac", "its result is tensor<2x2xf32>"), ("ab,cb", "does not fit its operands"), ("ab->b", "does not fit its operands"),
+                             ("ab,cb->aa", "a dimension of the result twice"), ("ab,cb->ad", "that no operand has"), ("ab,c->a", "1 dimensions for a tensor of rank 2"),
+                             ("ab,bc->ac", "extents of 3 and 2 are paired"), ("...b,cb->c", "is not of letters")):
+            self.check(main(f"%0 = stablehlo.einsum %arg0, %arg0, config = \"{config}\" : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>"), "2:10", word)
+        self.check(main("%0 = stablehlo.trace %arg0, \"tag\" : tensor<2x3xf32>"),
+                   "2:10", "'stablehlo.trace' is not supported")
         self.check(main("%0 = stablehlo.rng %c, %c, %s, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<2xi64>) -> tensor<2x3xf32>",
                         arguments="%c: tensor<f32>, %s: tensor<2xi64>"), "2:10", "stablehlo.rng", "random")
         for target in ("lapack_sgesdd_ffi", "lapack_xpotrf_ffi", "lapack__ffi", "cu_threefry", "Qr"):
@@ -235,7 +239,7 @@ class Wrong(unittest.TestCase):
         for text, error in ((main("%0 = stablehlo.add %arg0, %1 : tensor<2x3xf32>"), pl.InvalidArgumentError),
                             (main("%0 = stablehlo.abs %arg0 : tensor<3x2xf32>"), pl.InvalidArgumentError),
                             (main("%0 = stablehlo.frobnicate %arg0 : tensor<2x3xf32>"), pl.UnimplementedError),
-                            (main("%0 = stablehlo.abs %arg0 : tensor<2x3xf8E4M3FN>"), pl.UnimplementedError)):
+                            (main("%0 = stablehlo.abs %arg0 : tensor<2x3xf8E4M3FNUZ>"), pl.UnimplementedError)):
             with self.subTest(text=text), self.assertRaises(error):
                 pl.loads(text, name="x.mlir")
 

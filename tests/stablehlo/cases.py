@@ -255,6 +255,9 @@ def dimension_numbers(rng, count):
         yield scatter(rng)
         yield reduce(rng)
         yield reduce_window(rng)
+        yield dynamic_reduce_window(rng)
+        yield einsum(rng)
+        yield torch_index_select(rng)
         yield sort(rng)
 
 
@@ -463,6 +466,60 @@ def reduce(rng):
     applies = name if rng.random() < 0.6 else None
     return (f"reduce_{name}", [x, start], lambda b, v, s: b.reduce(
         [v], [s], axes, lambda i, p, q: [i.elementwise(name, p, q)], out, applies), [np.asarray(want, dtype)], close(dtype) * 10) if kind else None
+
+
+def einsum(rng):
+    """Of one operand or two, with dimensions that are summed, shared and turned, and diagonals."""
+    letters = list("abcdeFGH"[:int(rng.integers(1, 6))])
+    extent = {letter: int(rng.choice([0, 1, 2, 3, 5, 7], p=[0.05, 0.2, 0.25, 0.25, 0.15, 0.1])) for letter in letters}
+    count = int(rng.integers(1, 3))
+    terms = [[letters[i] for i in rng.integers(0, len(letters), int(rng.integers(0, 4)))] for _ in range(count)]
+    known = sorted({letter for term in terms for letter in term})
+    out = [known[i] for i in rng.permutation(len(known))[:int(rng.integers(0, len(known) + 1))]]
+    dtype = [np.float32, np.float64, np.int32][rng.integers(3)]
+    arrays = [random_array(rng, tuple(extent[i] for i in term), dtype, -3, 3) for term in terms]
+    arrays = [np.clip(a, -9, 9) for a in arrays]
+    text = ",".join("".join(term) for term in terms) + "->" + "".join(out)
+    want = np.asarray(np.einsum(text, *arrays), dtype)
+    name = "einsum" if count == 2 else "unary_einsum"
+    return (name, arrays, lambda b, *v: b.op(f"stablehlo.{name}", v, [(want.shape, kind_of(want))], f"einsum_config = \"{text}\"", f", config = \"{text}\""),
+            [want], 1e-4 * (dtype != np.int32))
+
+
+def torch_index_select(rng):
+    rank = int(rng.integers(1, 4))
+    x = random_array(rng, tuple(int(n) for n in rng.integers(1, 6, rank)), np.float32)
+    dim = int(rng.integers(0, rank))
+    shared = int(rng.integers(0, dim + 1))
+    index = rng.integers(0, x.shape[dim], (*x.shape[:shared], *rng.integers(0, 4, int(rng.integers(0, 3))))).astype(np.int32)
+    if index.ndim < shared:
+        index = index.reshape(x.shape[:shared])
+    own = index.shape[shared:]
+    want = np.zeros((*x.shape[:dim], *own, *x.shape[dim + 1:]), np.float32)
+    for at in np.ndindex(*want.shape):
+        place = index[(*at[:shared], *at[dim:dim + len(own)])]
+        want[at] = x[(*at[:dim], place, *at[dim + len(own):])]
+    return ("torch_index_select", [x, index], lambda b, v, w: b.op(
+        "stablehlo.torch_index_select", [v, w], [(want.shape, "f32")], f"dim = {dim} : i64, batch_dims = {shared} : i64", f", dim = {dim}, batch_dims = {shared}"),
+        [want], 0)
+
+
+def dynamic_reduce_window(rng):
+    """The window in operands."""
+    x = random_array(rng, (int(rng.integers(2, 6)), int(rng.integers(1, 6))), np.float32)
+    size, strides, base, dilations = ([int(k) for k in rng.integers(1, 1 + m, 2)] for m in (2, 2, 2, 2))
+    padding = [[int(p) for p in rng.integers(0, 3, 2)] for _ in range(2)]
+    wide = [n + (n - 1) * (d - 1) + p[0] + p[1] for n, d, p in zip(x.shape, base, padding)]
+    counts = [0 if n < (k - 1) * d + 1 else (n - (k - 1) * d - 1) // s + 1 for n, k, d, s in zip(wide, size, dilations, strides)]
+    want = np.zeros(counts, np.float32)
+    for _, position, elements in windows(x, np.float32(0), size, strides, base, dilations, padding):
+        want[position] = np.sum(np.array(elements, np.float32), dtype=np.float32)
+
+    def make(b, v, s):
+        region = b.region([((), "f32")] * 2, lambda i, p, q: [i.elementwise("add", p, q)])
+        numbers = [b.constant(np.int64(each)) for each in (size, strides, base, dilations, padding)]
+        return b.generic("stablehlo.dynamic_reduce_window", [v, s, *numbers], [(want.shape, "f32")], "", [region])
+    return "dynamic_reduce_window", [x, np.float32(0)], make, [want], 1e-5
 
 
 def reduce_window(rng):

@@ -11,6 +11,7 @@ TYPES = ((np.complex64, np.float32, 2e-5), (np.complex128, np.float64, 1e-11))
 def complex_numbers(rng):
     for dtype, part, tolerance in TYPES:
         yield from elementwise(rng, dtype, part, tolerance)
+        yield from inverses(rng, dtype, part, tolerance)
         yield from moved(rng, dtype)
         yield from combined(rng, dtype, tolerance)
         yield from matrices(rng, dtype, tolerance)
@@ -92,6 +93,38 @@ def elementwise(rng, dtype, part, tolerance):
         yield "complex_convert", [whole], lambda b, v, to=to: [b.convert(v, to)], [want], 0
         back = np.asarray(want).astype(dtype)
         yield "complex_convert", [want], lambda b, v: [b.convert(v, own)], [back], 0
+
+
+def inverses(rng, dtype, part, tolerance):
+    """Far away, close to what makes them large or small, on the axes where their branches meet, and infinite."""
+    size = np.exp(rng.uniform(-30, 30, 60)) if part == np.float32 else np.exp(rng.uniform(-300, 600, 60))
+    sizes = np.concatenate([size, [0.0, -0.0, 1, 1 + 1e-6, 1 - 1e-6, 2, np.inf]])
+    x = rng.choice(sizes, 400) * rng.choice([1, -1], 400)
+    y = rng.choice(sizes, 400) * rng.choice([1, -1], 400)
+    some = np.empty(800, np.complex128)
+    some.real, some.imag = np.concatenate([x, rng.uniform(-3, 3, 400)]), np.concatenate([y, rng.uniform(-3, 3, 400)])
+    some = some.astype(dtype)
+    for name, reference in {"asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh}.items():
+        want = reference(some.astype(np.complex128))
+        # Parts are compared by themselves, each by its size; those that are too small for the type are not.
+        parts = [np.abs(np.stack([want.real, want.imag]))]
+        least = np.finfo(part).tiny / np.finfo(part).eps
+        with np.errstate(all="ignore"):
+            scale = [np.where((p > least) & np.isfinite(p), 1 / p, 1).astype(part) for p in parts[0]]
+        own = kind_of(np.zeros(0, part))
+
+        def make(b, v, s, t, name=name, own=own):
+            w, = chlo(b, name, v)
+            return [b.elementwise("multiply", b.elementwise(which, w, kind=own), q) for which, q in (("real", s), ("imag", t))]
+        yield (f"complex_{name}", [some, *scale], make, [(p * s).astype(part) for p, s in zip((want.real, want.imag), scale)], 20 * tolerance)
+    z = random_complex(rng, (9,), dtype)
+    want = np.arcsin(z.astype(np.complex128))
+
+    def kernel(b, v):
+        w, = chlo(b, "_asin_acos_kernel", v)
+        return [b.op("stablehlo.atan2", [b.elementwise("real", v, kind=own), b.elementwise("real", w, kind=own)], [((9,), own)], kind="one")[0],
+                b.elementwise("imag", w, kind=own)]
+    yield "complex_kernel", [z], kernel, [want.real.astype(part), abs(want.imag).astype(part)], tolerance
 
 
 def moved(rng, dtype):

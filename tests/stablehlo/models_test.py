@@ -519,6 +519,59 @@ class Models(unittest.TestCase):
             with self.assertRaisesRegex(pl.Error, message):
                 self.load(wrong)
 
+    def test_open_windows(self):
+        """As JAX writes a pooling of open extents: the window stands in operands, and a function combines."""
+        text = """module @jit_f {
+  func.func private @most(%arg0: tensor<f32>, %arg1: tensor<f32>) -> tensor<f32> {
+    %0 = stablehlo.maximum %arg0, %arg1 : tensor<f32>
+    return %0 : tensor<f32>
+  }
+  func.func public @main(%arg0: tensor<?x6xf32>) -> tensor<?x5xf32> {
+    %cst = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %c = stablehlo.constant dense<[3, 2]> : tensor<2xi64>
+    %c_0 = stablehlo.constant dense<[2, 1]> : tensor<2xi64>
+    %c_1 = stablehlo.constant dense<1> : tensor<2xi64>
+    %c_2 = stablehlo.constant dense<[[1, 1], [0, 0]]> : tensor<2x2xi64>
+    %0 = stablehlo.custom_call @stablehlo.dynamic_reduce_window(%arg0, %cst, %c, %c_0, %c_1, %c_1, %c_2) {called_computations = [@most]} : (tensor<?x6xf32>, tensor<f32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>, tensor<2x2xi64>) -> tensor<?x5xf32>
+    return %0 : tensor<?x5xf32>
+  }
+}"""
+        main = self.load(text).main
+        for rows in (1, 2, 7):
+            x = self.make(rows, 6)
+            padded = np.pad(x, ((1, 1), (0, 0)), constant_values=-np.inf)
+            want = np.lib.stride_tricks.sliding_window_view(padded, (3, 2)).max((2, 3))[::2]
+            np.testing.assert_array_equal(main(x), want)
+        for wrong, message in ((text.replace("[@most]", "[@none]"), "there is no function @none"), (text.replace("[@most]", "[]"), "must be one function"),
+                               (text.replace("dense<[3, 2]>", "dense<[0, 2]>"), "its window has 0"),
+                               (text.replace("(%arg0, %cst, %c,", "(%arg0, %cst, %arg0,").replace("tensor<f32>, tensor<2xi64>,", "tensor<f32>, tensor<?x6xf32>,"), "")):
+            with self.assertRaisesRegex(pl.Error, message):
+                self.load(wrong)
+
+    def test_floats_of_8_bits(self):
+        text = """module @jit_f {
+  func.func public @main(%arg0: tensor<4x8xf32>, %arg1: tensor<8x3xf8E4M3FN>) -> (tensor<4x3xf32>, tensor<8x3xf8E4M3FN>, tensor<3x8xf8E5M2>, tensor<8x3xi1>, tensor<7xf8E4M3FN>, tensor<5xf8E5M2>) {
+    %0 = stablehlo.convert %arg0 : (tensor<4x8xf32>) -> tensor<4x8xf8E4M3FN>
+    %1 = stablehlo.dot_general %0, %arg1, contracting_dims = [1] x [0] : (tensor<4x8xf8E4M3FN>, tensor<8x3xf8E4M3FN>) -> tensor<4x3xf32>
+    %2 = stablehlo.add %arg1, %arg1 : tensor<8x3xf8E4M3FN>
+    %3 = stablehlo.transpose %arg1, dims = [1, 0] : (tensor<8x3xf8E4M3FN>) -> tensor<3x8xf8E4M3FN>
+    %4 = stablehlo.convert %3 : (tensor<3x8xf8E4M3FN>) -> tensor<3x8xf8E5M2>
+    %5 = stablehlo.compare GT, %arg1, %2 : (tensor<8x3xf8E4M3FN>, tensor<8x3xf8E4M3FN>) -> tensor<8x3xi1>
+    %c = stablehlo.constant dense<[1.0, 0x7F, -448.0, 460.0, 470.0, 0.002, -0.0]> : tensor<7xf8E4M3FN>
+    %d = stablehlo.constant dense<[1.0, 0x7C, -1.0e9, 1.1, 1.0e-5]> : tensor<5xf8E5M2>
+    return %1, %2, %4, %5, %c, %d : tensor<4x3xf32>, tensor<8x3xf8E4M3FN>, tensor<3x8xf8E5M2>, tensor<8x3xi1>, tensor<7xf8E4M3FN>, tensor<5xf8E5M2>
+  }
+}"""
+        x, w = self.make(4, 8), pl.to_f8(self.make(8, 3), "f8E4M3FN")
+        product, twice, turned, more, numbers, others = self.load(text).main(x, w)
+        wide = pl.from_f8(w, "f8E4M3FN")
+        np.testing.assert_allclose(product, pl.from_f8(pl.to_f8(x, "f8E4M3FN"), "f8E4M3FN") @ wide, 1e-5, 1e-6)
+        np.testing.assert_array_equal(twice, pl.to_f8(2 * wide, "f8E4M3FN"))
+        np.testing.assert_array_equal(turned, pl.to_f8(wide.T, "f8E5M2"))
+        np.testing.assert_array_equal(more, wide > 2 * wide)
+        np.testing.assert_array_equal(numbers, [0x38, 0x7F, 0xFE, 0x7E, 0x7F, 0x01, 0x80])
+        np.testing.assert_array_equal(others, [0x3C, 0x7C, 0xFC, 0x3C, 0x01])
+
     def test_many_branches(self):
         branches = ", ".join(f"{{ %b = stablehlo.constant dense<{i}> : tensor<i32> stablehlo.return %b : tensor<i32> }}"
                              for i in range(900))

@@ -314,6 +314,12 @@ def functions(rng):
         b.line(f"{front}sdy.sharding_constraint {v.name} <@mesh, [{{\"x\"}}, {{}}]> : tensor<2x3xf32>")
         return values
     yield "sharding_constraint", [x], constrained, [x], 0
+    for text in ("sdy.reshard {} <@mesh, [{{\"x\"}}, {{}}]>", "sdy.propagation_barrier {} allowed_direction=NONE"):
+        def passed(b, v, text=text):
+            front, values = b.results([(v.shape, v.kind)])
+            b.line(f"{front}{text.format(v.name)} : tensor<2x3xf32>")
+            return values
+        yield "sharding", [x], passed, [x], 0
     erf = np.vectorize(math.erf, otypes=[np.float64])
     yield ("custom_call_erf", [x], lambda b, v: b.generic(
         "stablehlo.custom_call", [v], [(v.shape, v.kind)], "call_target_name = \"mhlo.erf\", mhlo.attributes = {}, mhlo.version = 1 : i64"),

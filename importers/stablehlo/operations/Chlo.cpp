@@ -1,6 +1,7 @@
 // What exporters leave of the dialect chlo, which has functions that StableHLO has not, and broadcasts as NumPy does.
 #include "importers/emit/Sorting.h"
 #include "importers/stablehlo/Elementwise.h"
+#include "importers/stablehlo/Inverses.h"
 #include "importers/stablehlo/Special.h"
 
 #include <algorithm>
@@ -15,9 +16,7 @@ template <OfOne Function> void question(Operator &op) {
                       [&](const Scalars &in) { return Function(op.emit, in[0]); }));
 }
 
-const char *const acosName = "acos", *const acoshName = "acosh", *const asinName = "asin",
-                  *const asinhName = "asinh", *const atanName = "atan", *const atanhName = "atanh",
-                  *const erfName = "erf", *const erfcName = "erfc", *const tanName = "tan";
+const char *const erfName = "erf", *const erfcName = "erfc", *const tanName = "tan";
 
 Scalar squared(Emitter &e, const Scalar &x) { return e.mul(x, x); }
 
@@ -181,12 +180,13 @@ void broadcastSelect(Operator &op) {
 
 const OperationTable &chlo() {
   static const OperationTable table{
-      {"chlo.acos", {unary<mathOf<acosName>>, 1, 1}},
-      {"chlo.acosh", {unary<mathOf<acoshName>>, 1, 1}},
-      {"chlo.asin", {unary<mathOf<asinName>>, 1, 1}},
-      {"chlo.asinh", {unary<mathOf<asinhName>>, 1, 1}},
-      {"chlo.atan", {unary<mathOf<atanName>>, 1, 1}},
-      {"chlo.atanh", {unary<mathOf<atanhName>>, 1, 1}},
+      {"chlo._asin_acos_kernel", {unary<arcKernel>, 1, 1}},
+      {"chlo.acos", {unary<arcCosine>, 1, 1}},
+      {"chlo.acosh", {unary<arcHyperbolicCosine>, 1, 1}},
+      {"chlo.asin", {unary<arcSine>, 1, 1}},
+      {"chlo.asinh", {unary<arcHyperbolicSine>, 1, 1}},
+      {"chlo.atan", {unary<inverseTangent>, 1, 1}},
+      {"chlo.atanh", {unary<arcHyperbolicTangent>, 1, 1}},
       {"chlo.bessel_i1e", {unary<wider<besselI1e>>, 1, 1}},
       {"chlo.broadcast_add", {broadcast<plus>, 2, 2}},
       {"chlo.broadcast_and", {broadcast<conjunction>, 2, 2}},

@@ -309,6 +309,8 @@ const OperationTable &control() {
   static const OperationTable table{
       {"chlo.scan", {scan, 1, any}},
       {"func.call", {call, 0, any}},
+      {"sdy.propagation_barrier", {passOn, 1, 1}},
+      {"sdy.reshard", {passOn, 1, 1}},
       {"sdy.sharding_constraint", {passOn, 1, 1}},
       {"stablehlo.after_all", {token, 0, any}},
       {"stablehlo.case", {caseOf, 1, 1}},

@@ -222,12 +222,46 @@ void scatter(Operator &op) {
   op.outputs = nest(0, {}, op.inputs.part(0, count));
 }
 
+/// Along one axis the elements that an index names, which has dimensions of its own behind those that it shares.
+void torchIndexSelect(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &x = op.input(0), &index = op.input(1);
+  if (!isInteger(index.type) || index.type == ElementType::I1)
+    invalid("its index must be of integers");
+  const int64_t dim = op.integer("dim"), shared = op.integer("batch_dims", 0);
+  checkAxes({dim}, x.rank(), "dim");
+  if (shared < 0 || shared > std::min(dim, index.rank()))
+    invalid("batch_dims is " + std::to_string(shared));
+  const auto axis = static_cast<size_t>(dim), batch = static_cast<size_t>(shared);
+  const Scalars own = index.dims.from(batch), behind = x.dims.from(axis + 1);
+  Scalars dims = x.dims.part(0, axis);
+  for (size_t i = 0; i < batch; ++i)
+    e.require(e.compare(Compare::Equal, dims[i], index.dims[i]), "shapes of operands differ");
+  dims.insert(dims.end(), own.begin(), own.end());
+  dims.insert(dims.end(), behind.begin(), behind.end());
+  e.use(x);
+  e.use(index);
+  const Scalar zero = e.index(0), last = e.sub(x.dims[axis], e.index(1));
+  op.give(e.generate(x.type, dims, [&](const Scalars &position) {
+    Scalars place = position.part(0, batch);
+    const Scalars of = position.part(axis, axis + own.size());
+    place.insert(place.end(), of.begin(), of.end());
+    Scalars at = position.part(0, axis);
+    const Scalar wanted = e.convert(e.at(index, place), ElementType::Index);
+    at.push_back(e.max(zero, e.min(wanted, last))); // as a gather begins
+    const Scalars rest = position.from(axis + own.size());
+    at.insert(at.end(), rest.begin(), rest.end());
+    return e.at(x, at);
+  }));
+}
+
 } // namespace
 
 const OperationTable &indexing() {
   static const OperationTable table{{"stablehlo.dynamic_gather", {dynamicGather, 3, 3}},
                                     {"stablehlo.gather", {gather, 2, 2}},
-                                    {"stablehlo.scatter", {scatter, 3, any}}};
+                                    {"stablehlo.scatter", {scatter, 3, any}},
+                                    {"stablehlo.torch_index_select", {torchIndexSelect, 2, 2}}};
   return table;
 }
 

@@ -80,6 +80,77 @@ void dot(Operator &op) {
   op.give(product(op.emit, left, right, {}, {}, {left.rank() - 1}, {0}, op.resultType(0).element));
 }
 
+/// Letters for the dimensions of each operand, and of the result: "ab,bc->ac".
+struct Equation {
+  std::vector<std::string> operands;
+  std::string result;
+};
+
+Equation equationOf(const Operator &op) {
+  Equation out{{""}, ""};
+  const std::string text = op.word("einsum_config", "");
+  const size_t arrow = text.find("->");
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (i == arrow) {
+      ++i;
+    } else if (text[i] == ',' && i < arrow) {
+      out.operands.emplace_back();
+    } else if ((text[i] >= 'a' && text[i] <= 'z') || (text[i] >= 'A' && text[i] <= 'Z')) {
+      (i < arrow ? out.operands.back() : out.result) += text[i];
+    } else if (text[i] != ' ') {
+      unsupported("the einsum_config '" + text + "' is not of letters");
+    }
+  }
+  if (arrow == std::string::npos || out.operands.size() != op.inputs.size())
+    invalid("the einsum_config '" + text + "' does not fit its operands");
+  for (size_t i = 0; i < out.result.size(); ++i)
+    if (out.result.find(out.result[i]) != i)
+      invalid("the einsum_config '" + text + "' has a dimension of the result twice");
+  return out;
+}
+
+/// What all operands have at places of a loop for each letter is multiplied, and summed over those that the result lacks.
+void einsum(Operator &op) {
+  Emitter &e = op.emit;
+  const Equation equation = equationOf(op);
+  const ElementType type = op.resultType(0).element;
+  std::string letters = equation.result;
+  for (const std::string &operand : equation.operands)
+    for (const char letter : operand)
+      if (letters.find(letter) == std::string::npos)
+        letters += letter;
+  Scalars extents(letters.size());
+  std::vector<Axes> loops;
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    const std::string &operand = equation.operands[i];
+    const Value &x = op.input(i);
+    if (operand.size() != x.dims.size())
+      invalid("the einsum_config has " + std::to_string(operand.size()) +
+              " dimensions for a tensor of rank " + std::to_string(x.rank()));
+    loops.emplace_back();
+    for (size_t d = 0; d < operand.size(); ++d) {
+      const size_t loop = letters.find(operand[d]);
+      loops[i].push_back(static_cast<int64_t>(loop));
+      const bool isNew = !extents[loop].known && extents[loop].name.empty();
+      extents[loop] = isNew ? x.dims[d] : sharedExtent(e, extents[loop], x.dims[d]);
+    }
+  }
+  Axes out;
+  for (size_t i = 0; i < equation.result.size(); ++i) {
+    if (!extents[i].known && extents[i].name.empty())
+      invalid("the einsum_config has a dimension of the result that no operand has");
+    out.push_back(static_cast<int64_t>(i));
+  }
+  if (type == ElementType::I1)
+    unsupported("products of truth values");
+  const Value left = e.convert(op.input(0), type);
+  if (op.inputs.size() == 1)
+    return op.give(e.contract(left, loops[0], e.splat({}, e.number(type, 1)), {}, out, extents,
+                              nothing(e, type)));
+  op.give(e.contract(left, loops[0], e.convert(op.input(1), type), loops[1], out, extents,
+                     nothing(e, type)));
+}
+
 // --- Convolutions -----------------------------------------------------------------------------------
 
 /// Where the dimensions of one operand stand: two that have names, and the spatial ones.
@@ -273,7 +344,9 @@ const OperationTable &products() {
   static const OperationTable table{{"stablehlo.convolution", {convolution, 2, 2}},
                                     {"stablehlo.dot", {dot, 2, 2}},
                                     {"stablehlo.dot_general", {dotGeneral, 2, 2}},
-                                    {"stablehlo.dynamic_conv", {dynamicConvolution, 3, 3}}};
+                                    {"stablehlo.dynamic_conv", {dynamicConvolution, 3, 3}},
+                                    {"stablehlo.einsum", {einsum, 2, 2}},
+                                    {"stablehlo.unary_einsum", {einsum, 1, 1}}};
   return table;
 }
 

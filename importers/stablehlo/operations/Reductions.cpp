@@ -4,14 +4,14 @@
 
 namespace plim::importers::stablehlo {
 
-Reduction reductionOf(Operator &op) {
+Reduction reductionOf(Operator &op, size_t count) {
   Emitter &e = op.emit;
-  const size_t count = op.inputs.size() / 2;
-  if (count == 0 || op.inputs.size() != 2 * count)
-    invalid("it needs an initial value for each operand");
   Reduction out;
-  const Region &body = op.region(0);
-  if (body.arguments.size() != 2 * count)
+  const auto called = op.operation.attributes.find("called_computations");
+  const bool isCall = called != op.operation.attributes.end();
+  if (isCall && called->second.items.size() != 1)
+    invalid("its called_computations must be one function");
+  if (!isCall && op.region(0).arguments.size() != 2 * count)
     invalid("its region needs " + std::to_string(2 * count) + " arguments");
   for (size_t i = 0; i < count; ++i) {
     const Value &x = op.input(i), &start = op.input(count + i);
@@ -23,18 +23,27 @@ Reduction reductionOf(Operator &op) {
     out.inputs.push_back(e.convert(x, start.type));
     out.initial.push_back(e.only(start));
   }
-  out.combine = [&op, &body, types = out.types](const Scalars &sums, const Scalars &elements) {
+  out.combine = [&op, called, isCall, types = out.types](const Scalars &sums,
+                                                         const Scalars &elements) {
     Scalars arguments = sums;
     arguments.insert(arguments.end(), elements.begin(), elements.end());
-    return callOnElements(op, body, arguments, types);
+    return isCall ? callOnElements(op, called->second.items[0].text, arguments, types)
+                  : callOnElements(op, op.region(0), arguments, types);
   };
   return out;
+}
+
+size_t pairsOf(const Operator &op) {
+  const size_t count = op.inputs.size() / 2;
+  if (count == 0 || op.inputs.size() != 2 * count)
+    invalid("it needs an initial value for each operand");
+  return count;
 }
 
 namespace {
 
 void reduce(Operator &op) {
-  const Reduction reduction = reductionOf(op);
+  const Reduction reduction = reductionOf(op, pairsOf(op));
   const Axes axes = op.axes("dimensions", op.input(0).rank());
   op.outputs = op.emit.reduceTogether(reduction.inputs, axes, reduction.initial, reduction.combine);
 }

@@ -12,13 +12,8 @@ struct Window {
   Numbers extents, strides, dilations, baseDilations, low, high;
 };
 
-Window windowOf(Operator &op, size_t rank) {
-  Window w;
-  w.extents = op.integers("window_dimensions", rank, 1);
-  w.strides = op.integers("window_strides", rank, 1);
-  w.dilations = op.integers("window_dilations", rank, 1);
-  w.baseDilations = op.integers("base_dilations", rank, 1);
-  const Numbers padding = op.integers("padding", 2 * rank, 0);
+/// With the padding of each dimension, in front and behind.
+Window checked(Window w, const Numbers &padding, size_t rank) {
   for (const Numbers *numbers : {&w.extents, &w.strides, &w.dilations, &w.baseDilations})
     for (int64_t number : *numbers)
       if (number < 1 || number > int64_t(1) << 31)
@@ -28,6 +23,15 @@ Window windowOf(Operator &op, size_t rank) {
     w.high.push_back(padding[2 * i + 1]);
   }
   return w;
+}
+
+Window windowOf(Operator &op, size_t rank) {
+  Window w;
+  w.extents = op.integers("window_dimensions", rank, 1);
+  w.strides = op.integers("window_strides", rank, 1);
+  w.dilations = op.integers("window_dilations", rank, 1);
+  w.baseDilations = op.integers("base_dilations", rank, 1);
+  return checked(std::move(w), op.integers("padding", 2 * rank, 0), rank);
 }
 
 /// How many windows there are along each dimension of a tensor that is padded.
@@ -43,11 +47,9 @@ Scalars windowCounts(Emitter &e, const Scalars &dims, const Window &w) {
   return out;
 }
 
-void reduceWindow(Operator &op) {
+void reduceIn(Operator &op, const Window &w, size_t count) {
   Emitter &e = op.emit;
-  Reduction reduction = reductionOf(op);
-  const size_t rank = op.input(0).dims.size();
-  const Window w = windowOf(op, rank);
+  Reduction reduction = reductionOf(op, count);
   Numbers interior;
   for (int64_t dilation : w.baseDilations)
     interior.push_back(dilation - 1);
@@ -62,6 +64,32 @@ void reduceWindow(Operator &op) {
   }
   op.outputs = e.reduceWindows(reduction.inputs, w.extents, w.strides, w.dilations, dims,
                                reduction.initial, reduction.combine);
+}
+
+void reduceWindow(Operator &op) {
+  const size_t count = pairsOf(op);
+  reduceIn(op, windowOf(op, op.input(0).dims.size()), count);
+}
+
+/// The window stands in operands behind the initial values, as JAX writes it where extents are open; they must be known.
+void dynamicReduceWindow(Operator &op) {
+  const size_t count = (op.inputs.size() - 5) / 2, rank = op.input(0).dims.size();
+  if (count == 0 || op.inputs.size() != 2 * count + 5)
+    invalid("it needs an initial value for each operand");
+  auto numbers = [&](size_t input, size_t size) {
+    const auto known = op.emit.known(op.input(2 * count + input));
+    if (!known)
+      unsupported("its window must be known");
+    if (known->size() != size)
+      invalid("its window does not fit the rank of its operands");
+    return *known;
+  };
+  Window w;
+  w.extents = numbers(0, rank);
+  w.strides = numbers(1, rank);
+  w.baseDilations = numbers(2, rank);
+  w.dilations = numbers(3, rank);
+  reduceIn(op, checked(std::move(w), numbers(4, 2 * rank), rank), count);
 }
 
 /// Of each window one element is selected, to which an element of the source goes.
@@ -133,8 +161,10 @@ void selectAndScatter(Operator &op) {
 } // namespace
 
 const OperationTable &windows() {
-  static const OperationTable table{{"stablehlo.reduce_window", {reduceWindow, 2, any}},
-                                    {"stablehlo.select_and_scatter", {selectAndScatter, 3, 3}}};
+  static const OperationTable table{
+      {"stablehlo.dynamic_reduce_window", {dynamicReduceWindow, 7, any}},
+      {"stablehlo.reduce_window", {reduceWindow, 2, any}},
+      {"stablehlo.select_and_scatter", {selectAndScatter, 3, 3}}};
   return table;
 }
 
