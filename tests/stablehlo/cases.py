@@ -257,6 +257,7 @@ def dimension_numbers(rng, count):
         yield reduce_window(rng)
         yield dynamic_reduce_window(rng)
         yield einsum(rng)
+        yield ragged_dot(rng)
         yield torch_index_select(rng)
         yield sort(rng)
 
@@ -484,6 +485,35 @@ def einsum(rng):
     name = "einsum" if count == 2 else "unary_einsum"
     return (name, arrays, lambda b, *v: b.op(f"stablehlo.{name}", v, [(want.shape, kind_of(want))], f"einsum_config = \"{text}\"", f", config = \"{text}\""),
             [want], 1e-4 * (dtype != np.int32))
+
+
+def ragged_dot(rng):
+    """Groups of rows, of what is summed, or of a batch, which need not be all there are."""
+    letters, way = "bmkn", ["rows", "sums", "batch"][rng.integers(3)]
+    extent = {letter: int(rng.integers(1, 8)) for letter in letters}
+    groups, axis = int(rng.integers(1, 5)), {"rows": "m", "sums": "k", "batch": "b"}[way]
+    sizes = rng.multinomial(extent[axis], np.full(groups + 1, 1 / (groups + 1)))[:groups].astype([np.int32, np.int64][rng.integers(2)])
+    has_batch = way == "batch" or bool(rng.integers(2))
+    left = [c for c in rng.permutation(list("bmk")) if has_batch or c != "b"]
+    right = [c for c in rng.permutation(list("gbkn" if way == "rows" else "bkn")) if has_batch or c != "b"]
+    extent["g"] = groups
+    x, y = (random_array(rng, tuple(extent[c] for c in names), np.float32) for names in (left, right))
+    out = ("b" if has_batch else "") + "mn"
+    want = np.zeros([groups] * (way == "sums") + [extent[c] for c in out], np.float32)
+    start = 0
+    for g, size in enumerate(sizes):
+        part = slice(start, start + size)
+        a = x[tuple(part if c == axis else slice(None) for c in left)]
+        c = y[tuple(g if name == "g" else part if name == axis else slice(None) for name in right)]
+        product = np.einsum(f"{''.join(left)},{''.join(n for n in right if n != 'g')}->{out}", a, c)
+        want[g if way == "sums" else tuple(part if name == axis else slice(None) for name in out)] = product
+        start += size
+    numbers = {"lhs_batching_dimensions": [left.index("b")] if has_batch else [], "rhs_batching_dimensions": [right.index("b")] if has_batch else [],
+               "lhs_contracting_dimensions": [left.index("k")], "rhs_contracting_dimensions": [right.index("k")],
+               "lhs_ragged_dimensions": [left.index(axis)], "rhs_group_dimensions": [right.index("g")] if way == "rows" else []}
+    text = ", ".join(f"{name} = {value}" for name, value in numbers.items() if value)
+    return ("ragged_dot", [x, y, sizes], lambda b, *v: b.generic(
+        "chlo.ragged_dot", v, [(want.shape, "f32")], f"ragged_dot_dimension_numbers = #chlo.ragged_dot<{text}>"), [want], 1e-4)
 
 
 def torch_index_select(rng):

@@ -80,6 +80,98 @@ void dot(Operator &op) {
   op.give(product(op.emit, left, right, {}, {}, {left.rank() - 1}, {0}, op.resultType(0).element));
 }
 
+/// Where a dimension is when another one is gone.
+Axes without(Axes axes, int64_t gone) {
+  for (int64_t &axis : axes)
+    axis -= axis > gone;
+  return axes;
+}
+
+/// A product for each group of what lies along a dimension of the left operand: one after the other, as many as the third operand
+/// says. By https://docs.jax.dev/en/latest/_autosummary/jax.lax.ragged_dot_general.html.
+void raggedDot(Operator &op) {
+  Emitter &e = op.emit;
+  const Value &left = op.input(0), &right = op.input(1), &sizes = op.input(2);
+  const Attribute &numbers = op.fields("ragged_dot_dimension_numbers");
+  const Axes leftBatch = numbersOf(numbers, "lhs_batching_dimensions"),
+             leftSummed = numbersOf(numbers, "lhs_contracting_dimensions"),
+             ragged = numbersOf(numbers, "lhs_ragged_dimensions"),
+             groups = numbersOf(numbers, "rhs_group_dimensions");
+  Axes rightBatch = numbersOf(numbers, "rhs_batching_dimensions"),
+       rightSummed = numbersOf(numbers, "rhs_contracting_dimensions");
+  checkAxes(leftBatch, left.rank(), "lhs_batching_dimensions");
+  checkAxes(leftSummed, left.rank(), "lhs_contracting_dimensions");
+  checkAxes(rightBatch, right.rank(), "rhs_batching_dimensions");
+  checkAxes(rightSummed, right.rank(), "rhs_contracting_dimensions");
+  checkAxes(ragged, left.rank(), "lhs_ragged_dimensions");
+  checkAxes(groups, right.rank(), "rhs_group_dimensions");
+  if (ragged.size() != 1 || groups.size() > 1 || leftBatch.size() != rightBatch.size() ||
+      leftSummed.size() != rightSummed.size())
+    invalid("its dimension numbers do not fit each other");
+  if (sizes.rank() != 1 || !isInteger(sizes.type) || sizes.type == ElementType::I1)
+    unsupported("but with one size for each group");
+  const int64_t axis = ragged[0];
+  const bool isBatch = contains(leftBatch, axis), isSummed = contains(leftSummed, axis);
+  if (groups.empty() != (isBatch || isSummed))
+    invalid("rhs_group_dimensions do not fit lhs_ragged_dimensions");
+  // Of the right operand what is paired with it, and of the result where it is.
+  int64_t other = -1, place = static_cast<int64_t>(leftBatch.size());
+  for (size_t i = 0; i < leftBatch.size(); ++i)
+    if (leftBatch[i] == axis) {
+      other = rightBatch[i];
+      place = static_cast<int64_t>(i);
+    }
+  for (size_t i = 0; i < leftSummed.size(); ++i)
+    if (leftSummed[i] == axis)
+      other = rightSummed[i];
+  for (int64_t d = 0; d < axis && other == -1; ++d)
+    place += !contains(leftBatch, d) && !contains(leftSummed, d);
+  if (!groups.empty()) {
+    if (contains(rightBatch, groups[0]) || contains(rightSummed, groups[0]))
+      invalid("a dimension is of groups, and batching or contracting");
+    rightBatch = without(rightBatch, groups[0]);
+    rightSummed = without(rightSummed, groups[0]);
+  }
+  const ElementType type = op.resultType(0).element;
+  const Scalar zero = e.index(0), all = left.dims[static_cast<size_t>(axis)], count = sizes.dims[0];
+  Scalars dims;
+  auto own = [&](const Value &x, const Axes &batch, const Axes &summed, const Axes &gone) {
+    for (int64_t d = 0; d < x.rank(); ++d)
+      if (!contains(batch, d) && !contains(summed, d) && !contains(gone, d))
+        dims.push_back(x.dims[static_cast<size_t>(d)]);
+  };
+  for (const int64_t d : leftBatch)
+    dims.push_back(left.dims[static_cast<size_t>(d)]);
+  own(left, leftBatch, leftSummed, {});
+  own(right, numbersOf(numbers, "rhs_batching_dimensions"),
+      numbersOf(numbers, "rhs_contracting_dimensions"), groups);
+  if (isSummed)
+    dims.insert(dims.begin(), count);
+  e.use(left);
+  e.use(right);
+  e.use(sizes);
+  const Emitter::LoopState end =
+      e.loopWith(count, {{e.fill(dims, nothing(e, type))}, {zero}},
+                 [&](const Scalar &group, const Emitter::LoopState &in) -> Emitter::LoopState {
+                   const Scalar start = in.scalars[0];
+                   const Scalar given = e.convert(e.at(sizes, {group}), ElementType::Index);
+                   const Scalar size = e.max(zero, e.min(given, e.sub(all, start)));
+                   const Value some = e.sliceAxis(left, axis, start, size);
+                   const Value same = groups.empty() ? e.sliceAxis(right, other, start, size)
+                                                     : e.pick(right, groups[0], group);
+                   Value out =
+                       product(e, some, same, leftBatch, rightBatch, leftSummed, rightSummed, type);
+                   Scalars offsets(dims.size(), zero), shape = out.dims;
+                   offsets[isSummed ? 0 : static_cast<size_t>(place)] = isSummed ? group : start;
+                   if (isSummed) {
+                     shape.insert(shape.begin(), e.index(1));
+                     out = e.reshape(out, shape);
+                   }
+                   return {{e.insert(out, in.values[0], offsets)}, {e.add(start, size)}};
+                 });
+  op.give(end.values[0]);
+}
+
 /// Letters for the dimensions of each operand, and of the result: "ab,bc->ac".
 struct Equation {
   std::vector<std::string> operands;
@@ -341,7 +433,8 @@ void dynamicConvolution(Operator &op) {
 } // namespace
 
 const OperationTable &products() {
-  static const OperationTable table{{"stablehlo.convolution", {convolution, 2, 2}},
+  static const OperationTable table{{"chlo.ragged_dot", {raggedDot, 3, 3}},
+                                    {"stablehlo.convolution", {convolution, 2, 2}},
                                     {"stablehlo.dot", {dot, 2, 2}},
                                     {"stablehlo.dot_general", {dotGeneral, 2, 2}},
                                     {"stablehlo.dynamic_conv", {dynamicConvolution, 3, 3}},
