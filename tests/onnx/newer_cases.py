@@ -98,52 +98,55 @@ def affine_grid(random):
 # --- DeformConv ---------------------------------------------------------------------------------------
 
 
-def between(image, y, x):
+def between(image, places):
     """Of one channel, with zeros outside."""
-    sum, top, left = 0.0, math.floor(y), math.floor(x)
-    for row, column in itertools.product((top, top + 1), (left, left + 1)):
-        if 0 <= row < image.shape[0] and 0 <= column < image.shape[1]:
-            sum += (1 - abs(y - row)) * (1 - abs(x - column)) * float(image[row, column])
+    sum = 0.0
+    for at in itertools.product(*((math.floor(p), math.floor(p) + 1) for p in places)):
+        if all(0 <= i < size for i, size in zip(at, image.shape)):
+            sum += math.prod(1 - abs(p - i) for p, i in zip(places, at)) * float(image[at])
     return sum
 
 
 @case("DeformConv")
 def deform_conv(random):
+    n = int(random.choice([1, 2, 2, 2, 3]))
     groups, parts = number(random, 3), number(random, 3)
     channels, filters = math.lcm(groups, parts) * number(random, 2), groups * number(random, 3)
-    kernel, strides, dilations = ([number(random, 3) for _ in range(2)] for _ in range(3))
-    pads = [int(random.integers(0, 3)) if flip(random) else 0 for _ in range(4)]
+    kernel, strides, dilations = ([number(random, 3 if n < 3 else 2) for _ in range(n)] for _ in range(3))
+    pads = [int(random.integers(0, 3)) if flip(random) else 0 for _ in range(2 * n)]
     reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilations)]
-    image = [max(1, r - pads[i] - pads[i + 2]) + int(random.integers(0, 5)) for i, r in enumerate(reach)]
-    out = [(image[i] + pads[i] + pads[i + 2] - reach[i]) // strides[i] + 1 for i in range(2)]
+    image = [max(1, r - pads[i] - pads[i + n]) + int(random.integers(0, 5 if n < 3 else 2)) for i, r in enumerate(reach)]
+    out = [(image[i] + pads[i] + pads[i + n] - reach[i]) // strides[i] + 1 for i in range(n)]
     batch, taps = number(random, 3), math.prod(kernel)
     kind = random.choice([np.float32, np.float32, np.float64])
     x, w = normal(random, batch, channels, *image, kind=kind), normal(random, filters, channels // groups, *kernel, kind=kind)
-    offset = normal(random, batch, parts * taps * 2, *out, kind=kind) * random.choice([0, 1, 3])
+    offset = normal(random, batch, parts * taps * n, *out, kind=kind) * random.choice([0, 1, 3])
     if flip(random):  # on the elements, and on the border
         offset = np.round(offset)
     if random.random() < 0.2:
         offset *= 1e6
     bias = optional(random, normal(random, filters, kind=kind))
     mask = optional(random, random.random((batch, parts * taps, *out)).astype(kind))
-    offsets, y = offset.reshape(batch, parts, *kernel, 2, *out), np.zeros([batch, filters, *out])
+    offsets, y = offset.reshape(batch, parts, *kernel, n, *out), np.zeros([batch, filters, *out])
     masks = np.ones([batch, parts, *kernel, *out]) if mask is None else mask.reshape(batch, parts, *kernel, *out)
-    for b, c, ky, kx, oy, ox in np.ndindex(batch, channels, *kernel, *out):
+    for b, c, *rest in np.ndindex(batch, channels, *kernel, *out):
+        tap, at = tuple(rest[:n]), tuple(rest[n:])
         part, group, inner = c // (channels // parts), *divmod(c, channels // groups)
-        dy, dx = offsets[b, part, ky, kx, :, oy, ox]
-        value = between(x[b, c], oy * strides[0] - pads[0] + ky * dilations[0] + dy, ox * strides[1] - pads[1] + kx * dilations[1] + dx)
+        off = offsets[(b, part, *tap, slice(None), *at)]
+        value = between(x[b, c], [at[i] * strides[i] - pads[i] + tap[i] * dilations[i] + off[i] for i in range(n)])
         those = slice(group * filters // groups, (group + 1) * filters // groups)
-        y[b, those, oy, ox] += w[those, inner, ky, kx].astype(np.float64) * value * masks[b, part, ky, kx, oy, ox]
+        y[(b, those, *at)] += w[(those, inner, *tap)].astype(np.float64) * value * masks[(b, part, *tap, *at)]
     if bias is not None:
-        y += bias.reshape(-1, 1, 1)
+        y += bias.reshape(-1, *[1] * n)
     given = {"group": groups, "offset_group": parts, "strides": strides, "dilations": dilations, "pads": pads}
-    for name, usual in (("group", 1), ("offset_group", 1), ("strides", [1, 1]), ("dilations", [1, 1]), ("pads", [0] * 4)):
+    for name, usual in (("group", 1), ("offset_group", 1), ("strides", [1] * n), ("dilations", [1] * n), ("pads", [0] * 2 * n)):
         if given[name] == usual and flip(random):
             del given[name]
     if flip(random):
         given["kernel_shape"] = kernel
+    # ONNX Runtime has images only.
     return Case([x, w, offset, bias, mask], [y.astype(kind)], given, domain="", opset=int(random.choice([19, 22])), atol=1e-4,
-                names={1: [None, None, None, None]})
+                names={1: [None] * (n + 2)}, has_peer=n == 2)
 
 
 # --- Older operators with newer inputs and attributes -------------------------------------------------

@@ -130,14 +130,20 @@ void deformConv(Operator &op) {
   Emitter &e = op.emit;
   const Value &x = op.input(0), &weights = op.input(1);
   op.onlyAttributes({"dilations", "group", "kernel_shape", "offset_group", "pads", "strides"});
-  if (x.rank() != 4)
-    unsupported("but of images with two dimensions");
+  const size_t n = x.dims.size() < 2 ? 0 : x.dims.size() - 2;
+  if (n < 1 || n > 3)
+    unsupported("of a tensor of rank " + std::to_string(x.rank()));
   const Windows w = windowsOf(op, x, kernelOf(op, weights));
   const int64_t groups = op.integer("group", 1), offsetGroups = op.integer("offset_group", 1);
   if (groups < 1 || offsetGroups < 1)
     invalid("group and offset_group must be at least 1");
   const Scalar zero = e.index(0), one = e.index(1), two = e.index(2), three = e.index(3);
-  const Scalar taps = e.index(w.kernel[0] * w.kernel[1]), parts = e.index(offsetGroups);
+  Scalar taps = one, all = one; // of a window, and windows
+  for (size_t i = 0; i < n; ++i) {
+    taps = e.mul(taps, e.index(w.kernel[i]));
+    all = e.mul(all, w.out[i]);
+  }
+  const Scalar parts = e.index(offsetGroups), space = e.index(static_cast<int64_t>(n));
   const Scalar &batch = x.dims[0], &channels = x.dims[1], &filters = weights.dims[0];
   for (const auto &[count, of] :
        {std::pair(channels, groups), std::pair(filters, groups), std::pair(channels, offsetGroups)})
@@ -146,35 +152,45 @@ void deformConv(Operator &op) {
   const Scalar each = e.div(channels, e.index(groups)),
                filtersEach = e.div(filters, e.index(groups));
   const Scalar ofPart = e.div(channels, parts);
+  auto behind = [](Scalars front, const Scalars &more) {
+    front.insert(front.end(), more.begin(), more.end());
+    return front;
+  };
   const Value kernels =
-      shaped(e, weights, {filters, each, weights.dims[2], weights.dims[3]}, "the weights");
-  const Scalars table{batch, parts, taps, w.out[0], w.out[1]}; // of places and factors
-  Value offsets = shaped(
-      e, op.input(2), {batch, e.mul(e.mul(parts, taps), two), w.out[0], w.out[1]}, "the offsets");
-  offsets = e.reshape(offsets, {batch, parts, taps, two, w.out[0], w.out[1]});
+      shaped(e, weights, behind({filters, each}, weights.dims.from(2)), "the weights");
+  const Scalars table = behind({batch, parts, taps}, w.out); // of places and factors
+  Value offsets = shaped(e, op.input(2), behind({batch, e.mul(e.mul(parts, taps), space)}, w.out),
+                         "the offsets");
+  offsets = e.reshape(offsets, behind({batch, parts, taps, space}, w.out));
   Value mask;
   if (op.has(4)) {
-    mask = shaped(e, op.input(4), {batch, e.mul(parts, taps), w.out[0], w.out[1]}, "the mask");
+    mask = shaped(e, op.input(4), behind({batch, e.mul(parts, taps)}, w.out), "the mask");
     mask = e.reshape(mask, table);
     e.use(mask);
   }
   e.use(offsets);
 
-  // Places outside are brought to a border of zeros, so that each has four neighbours.
+  // Places outside are brought to a border of zeros, so that each has neighbours on all sides.
   const ElementType sums = x.type == ElementType::F64 ? ElementType::F64 : ElementType::F32;
-  const Value bordered =
-      e.pad(x, {zero, zero, one, one}, {zero, zero, two, two}, e.number(x.type, 0));
-  const Scalar width = e.add(x.dims[3], three);
-  const Value flat = e.reshape(bordered, {batch, parts, ofPart, e.mul(bordered.dims[2], width)});
+  const Value bordered = e.pad(x, behind({zero, zero}, Scalars(n, one)),
+                               behind({zero, zero}, Scalars(n, two)), e.number(x.type, 0));
+  Scalars steps(n, one); // to the next element along each dimension
+  for (size_t i = n - 1; i-- > 0;)
+    steps[i] = e.mul(steps[i + 1], e.add(x.dims[3 + i], three));
+  const Value flat = e.reshape(bordered, {batch, parts, ofPart, e.mul(bordered.dims[2], steps[0])});
   e.use(flat);
+  Numbers tapSteps(n, 1);
+  for (size_t i = n - 1; i-- > 0;)
+    tapSteps[i] = tapSteps[i + 1] * w.kernel[i + 1];
   auto place = [&](const Scalars &at, size_t i) {
-    const Scalar columns = e.index(w.kernel[1]);
-    const Scalar tap = i == 0 ? e.div(at[2], columns) : e.rem(at[2], columns);
+    Scalar tap = e.div(at[2], e.index(tapSteps[i]));
+    if (i > 0)
+      tap = e.rem(tap, e.index(w.kernel[i]));
     const Scalar start =
         e.sub(e.add(e.mul(at[3 + i], e.index(w.strides[i])), e.mul(tap, e.index(w.dilations[i]))),
               w.low[i]);
     const Scalar off =
-        e.at(offsets, {at[0], at[1], at[2], e.index(static_cast<int64_t>(i)), at[3], at[4]});
+        e.at(offsets, behind({at[0], at[1], at[2], e.index(static_cast<int64_t>(i))}, at.from(3)));
     const Scalar p = e.add(e.convert(start, sums), e.convert(off, sums));
     // What is no number fails the first comparison.
     const Scalar least = e.number(sums, -1), most = e.convert(x.dims[2 + i], sums);
@@ -185,42 +201,52 @@ void deformConv(Operator &op) {
     auto element = [&](size_t i) {
       return e.add(e.convert(e.math("floor", {place(at, i)}), ElementType::Index), one);
     };
-    return e.convert(e.add(e.mul(element(0), width), element(1)), ElementType::I64);
+    Scalar sum = e.mul(element(0), steps[0]);
+    for (size_t i = 1; i < n; ++i)
+      sum = e.add(sum, e.mul(element(i), steps[i]));
+    return e.convert(sum, ElementType::I64);
   });
+  const size_t corners = size_t(1) << n;
+  auto isSecond = [&](size_t corner, size_t i) { return (corner >> (n - 1 - i)) % 2 == 1; };
   Values operands{places};
-  for (size_t corner = 0; corner < 4; ++corner)
+  for (size_t corner = 0; corner < corners; ++corner)
     operands.push_back(e.generate(sums, table, [&](const Scalars &at) {
       auto factor = [&](size_t i, bool second) {
         const Scalar p = place(at, i), rest = e.sub(p, e.math("floor", {p}));
         return second ? rest : e.sub(e.number(sums, 1), rest);
       };
-      const Scalar both = e.mul(factor(0, corner >= 2), factor(1, corner % 2 == 1));
-      return mask ? e.mul(both, e.convert(e.at(mask, at), sums)) : both;
+      Scalar whole = factor(0, isSecond(corner, 0));
+      for (size_t i = 1; i < n; ++i)
+        whole = e.mul(whole, factor(i, isSecond(corner, i)));
+      return mask ? e.mul(whole, e.convert(e.at(mask, at), sums)) : whole;
     }));
   for (const Value &operand : operands)
     e.use(operand);
-  const Value columns = e.generate(
-      x.type, {batch, parts, ofPart, taps, w.out[0], w.out[1]}, [&](const Scalars &position) {
-        const Scalars at{position[0], position[1], position[3], position[4], position[5]};
+  const Value columns =
+      e.generate(x.type, behind({batch, parts, ofPart, taps}, w.out), [&](const Scalars &position) {
+        const Scalars at = behind({position[0], position[1]}, position.from(3));
         const Scalar first = e.convert(e.at(places, at), ElementType::Index);
-        const Scalars shifts{zero, one, width, e.add(width, one)};
         Scalar sum = e.number(sums, 0);
-        for (size_t corner = 0; corner < 4; ++corner) {
+        for (size_t corner = 0; corner < corners; ++corner) {
+          Scalar shift = zero;
+          for (size_t i = 0; i < n; ++i)
+            if (isSecond(corner, i))
+              shift = e.add(shift, steps[i]);
           const Scalar here =
-              e.at(flat, {position[0], position[1], position[2], e.add(first, shifts[corner])});
+              e.at(flat, {position[0], position[1], position[2], e.add(first, shift)});
           sum = e.add(sum, e.mul(e.convert(here, sums), e.at(operands[corner + 1], at)));
         }
         return e.convert(sum, x.type);
       });
 
-  const Scalar inner = e.mul(each, taps), all = e.mul(w.out[0], w.out[1]);
+  const Scalar inner = e.mul(each, taps);
   Value out;
   if (groups == 1)
     out = product(e, e.reshape(kernels, {filters, inner}), e.reshape(columns, {batch, inner, all}));
   else
     out = product(e, e.reshape(kernels, {e.index(groups), filtersEach, inner}),
                   e.reshape(columns, {batch, e.index(groups), inner, all}));
-  op.set(0, withBias(op, e.reshape(out, {batch, filters, w.out[0], w.out[1]}), 3));
+  op.set(0, withBias(op, e.reshape(out, behind({batch, filters}, w.out)), 3));
 }
 
 } // namespace
