@@ -589,7 +589,8 @@ Scalar Builder::convert(const Scalar &a, ElementType type) {
     return convert({asByte(from), use(a), a.known}, type);
   if (asByte(type) != type) {
     const auto unused = static_cast<int64_t>(8 - bitsOf(type));
-    const Scalar byte = convert(a, asByte(type));
+    // The low bits, also of what is negative.
+    const Scalar byte = convert(isFloat(from) ? convert(a, ElementType::I32) : a, asByte(type));
     if (isUnsigned(type))
       return {type, use(both(byte, integer(byte.type, 255 >> unused))), {}};
     const std::string by = use(integer(byte.type, unused)), high = use(shiftLeft(byte, unused));

@@ -43,10 +43,11 @@ Scalar toPower(Builder &e, const Scalar &bits, const Rounding &rounding) {
     const Scalar isMore = e.compare(Compare::GreaterEqual, rest, least);
     power = e.add(power, e.convert(isMore, U32));
   }
-  if (rounding.saturates)
-    power = e.min(power, word(e, 254));
-  const Scalar isFinite = e.compare(Compare::Less, exponent, word(e, 255));
-  return e.select(isFinite, power, word(e, 255));
+  if (!rounding.saturates) // infinity has no fraction, and stays 255
+    return e.min(power, word(e, 255));
+  const Scalar size = e.both(bits, word(e, INT32_MAX));
+  const Scalar isNan = e.compare(Compare::Greater, size, word(e, infinite));
+  return e.select(isNan, word(e, 255), e.min(power, word(e, 254)));
 }
 
 /// To the nearest, ties to even: of a normal number the bits behind the fraction are rounded off as an integer; a subnormal
