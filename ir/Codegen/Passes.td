@@ -518,7 +518,7 @@ def PlimVectorizeTiles : Pass<"plim-vectorize-tiles", "::mlir::func::FuncOp"> {
     strides, and where columns are a few elements apart vectors of what lies side by side, shuffled; an image that gets a border
     has them side by side in that order (`SplitColumns.h`). What a `linalg.fill` writes first is
     broadcast into registers instead, and so is a row of offsets. A short loop along a window that moves over the rows of a tile is the
-    innermost, and unrolled, unless it is `strict`: a row is then loaded once for all places of the window. Where the host has masks, vectors of 14 columns are made 16 (`FilledVectors.h`).
+    innermost if the sum may be reordered, and unrolled if it is: a row is then loaded once for all places of the window. Where the host has masks, vectors of 14 columns are made 16 (`FilledVectors.h`).
 
     ```mlir
     linalg.matmul {plim.registers = ..} ins(%a : tensor<6x512xf32>, %b : tensor<512x16xf32>) outs(%c : tensor<6x16xf32>)

@@ -1,4 +1,5 @@
 #include "ir/Analysis/Products.h"
+#include "ir/Analysis/Reductions.h"
 #include "ir/Cleanup/Cleanup.h"
 #include "ir/Codegen/FilledVectors.h"
 #include "ir/Codegen/Host.h"
@@ -236,8 +237,6 @@ struct VectorizeTiles : plim::ir::impl::PlimVectorizeTilesBase<VectorizeTiles> {
   /// A short loop along a window that moves over the rows of the tile: neighbouring iterations read the same rows but for one, which
   /// one block of code loads once.
   std::optional<unsigned> loopOverSameRows(linalg::LinalgOp tile, const Host &host) const {
-    if (strict) // the order of the sum
-      return std::nullopt;
     const SmallVector<int64_t> sizes = tile.getStaticLoopRanges();
     const SmallVector<utils::IteratorType> kinds = tile.getIteratorTypesArray();
     const unsigned columnLoop =
@@ -253,6 +252,10 @@ struct VectorizeTiles : plim::ir::impl::PlimVectorizeTilesBase<VectorizeTiles> {
             (kinds[loop] == utils::IteratorType::parallel ? row : window) = loop;
         if (!row || !window || sizes[*window] > mostUnrolled ||
             sizes[*row] * sizes[*window] > mostUnrolledRows)
+          continue;
+        SmallVector<unsigned> reduced;
+        tile.getReductionDims(reduced);
+        if (reduced.back() != *window && (strict || !mayReorderReduction(tile)))
           continue;
         // Beside the accumulators, registers hold the rows of a place, of all places between two results.
         const int64_t results =

@@ -190,3 +190,35 @@ def test_windows_in_steps_over_a_border(host, element):
             got = engine.loads(case.text())["main"](image, window)
             np.testing.assert_array_equal(got, case.wanted(image, window), err_msg=case.text())
         checked += 1
+
+
+@pytest.mark.parametrize("numerics", ["default", "strict"])
+@pytest.mark.parametrize("step", [1, 2])
+def test_windows_whose_order_matters(numerics, step):
+    """Each element counts half as much as the one behind it, in the order of the source."""
+    rows, columns = 20, 33
+    extents = f"tensor<2x{(rows - 1) * step + 3}x{(columns - 1) * step + 3}xf32>"
+    engine = pl.Engine(threads=1)
+    source = f"""
+#image = affine_map<(c, h, w, y, x) -> (c, h * {step} + y, w * {step} + x)>
+#window = affine_map<(c, h, w, y, x) -> (y, x)>
+#result = affine_map<(c, h, w, y, x) -> (c, h, w)>
+func.func @main(%image: {extents}, %sums: tensor<2x{rows}x{columns}xf32>) -> tensor<2x{rows}x{columns}xf32> {{
+  %half = arith.constant 0.5 : f32
+  %window = tensor.empty() : tensor<3x3xf32>
+  %r = linalg.generic {{indexing_maps = [#image, #window, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}}
+      ins(%image, %window : {extents}, tensor<3x3xf32>) outs(%sums : tensor<2x{rows}x{columns}xf32>) {{
+  ^bb0(%a: f32, %unused: f32, %so: f32):
+    %less = arith.mulf %so, %half : f32
+    %next = arith.addf %less, %a : f32
+    linalg.yield %next : f32
+  }} -> tensor<2x{rows}x{columns}xf32>
+  return %r : tensor<2x{rows}x{columns}xf32>
+}}"""
+    numbers = np.random.default_rng(7)
+    image = numbers.integers(-4, 5, (2, (rows - 1) * step + 3, (columns - 1) * step + 3)).astype(np.float32)
+    want = numbers.integers(-4, 5, (2, rows, columns)).astype(np.float32)
+    sums = want.copy()
+    for y, x in np.ndindex(3, 3):
+        want = want * np.float32(0.5) + image[:, y:y + (rows - 1) * step + 1:step, x:x + (columns - 1) * step + 1:step]
+    np.testing.assert_array_equal(engine.loads(source, numerics=numerics).main(image, sums), want)
