@@ -330,14 +330,20 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
       if (op.getNumReductionLoops() == 0 || (product && !product->rowLoops.empty()))
         return;
       const SmallVector<int64_t> inRoot = loopsInRoot(op, root);
+      const std::optional<unsigned> innermost = columnOf(root);
+      const int64_t columns = innermost ? int64_t(*innermost) : -1;
       for (OpOperand *input : op.getDpsInputOperands()) {
         auto insert = input->get().getDefiningOp<tensor::InsertSliceOp>();
         if (!insert || !insert.getDest().getDefiningOp<linalg::FillOp>() ||
             !insert.getDestType().hasStaticShape())
           continue;
+        const ArrayRef<AffineExpr> indices = op.getMatchingIndexingMap(input).getResults();
+        if (llvm::none_of(llvm::seq(op.getNumLoops()), [&](unsigned loop) {
+              return inRoot[loop] == columns && indices.back().isFunctionOfDim(loop);
+            }))
+          continue; // its rows are not the result's
         int64_t bytes = elementBytes(insert.getDestType().getElementType());
         SmallVector<int64_t> images; // the root's loops over them, which do not lie side by side
-        const ArrayRef<AffineExpr> indices = op.getMatchingIndexingMap(input).getResults();
         for (auto [index, size] : llvm::zip(indices, insert.getDestType().getShape())) {
           auto loop = dyn_cast<AffineDimExpr>(index);
           const int64_t its = loop && index != indices.back() ? inRoot[loop.getPosition()] : -1;

@@ -1,5 +1,6 @@
 #include "ir/Analysis/Destinations.h"
 #include "ir/Analysis/Products.h"
+#include "ir/Analysis/Reductions.h"
 #include "ir/Cleanup/Cleanup.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
@@ -91,12 +92,20 @@ SmallVector<unsigned> unitLoops(linalg::LinalgOp op, const Product &product) {
   return unit;
 }
 
-/// Groups of loops that all operands have side by side, in the same order.
-SmallVector<ReassociationIndices> adjacentLoops(linalg::LinalgOp op, const Product &product) {
+/// Groups of loops that all operands have side by side, in the same order. Those of a reduction whose order matters follow each other
+/// in the op, too.
+SmallVector<ReassociationIndices> adjacentLoops(linalg::LinalgOp op, const Product &product,
+                                                bool mayReorder) {
   const SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   if (!llvm::all_of(maps, [](AffineMap map) { return map.isProjectedPermutation(); }))
     return {};
   const SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  SmallVector<unsigned> reduced;
+  op.getReductionDims(reduced);
+  auto follows = [&](int64_t before, unsigned loop) {
+    const auto *at = llvm::find(reduced, loop);
+    return mayReorder || (at != reduced.begin() && int64_t(*std::prev(at)) == before);
+  };
   SmallVector<ReassociationIndices> groups;
   // The result has all parallel loops that more than one operand has, the panel all of the
   // reduction's that do.
@@ -115,7 +124,9 @@ SmallVector<ReassociationIndices> adjacentLoops(linalg::LinalgOp op, const Produ
         continue;
       }
       group.push_back(loop);
-      if (group.size() > 1 && !linalg::areDimSequencesPreserved(maps, {group})) {
+      if (group.size() > 1 &&
+          (!linalg::areDimSequencesPreserved(maps, {group}) ||
+           (kind == utils::IteratorType::reduction && !follows(group.end()[-2], loop)))) {
         group.pop_back();
         close();
         group.push_back(loop);
@@ -195,6 +206,8 @@ bool readerFollows(OpOperand *operand) {
 }
 
 struct CollapseProducts : plim::ir::impl::PlimCollapseProductsBase<CollapseProducts> {
+  using PlimCollapseProductsBase::PlimCollapseProductsBase;
+
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     SmallVector<linalg::LinalgOp> products;
@@ -216,10 +229,12 @@ struct CollapseProducts : plim::ir::impl::PlimCollapseProductsBase<CollapseProdu
       signalPassFailure();
   }
 
+  bool mayReorder(linalg::LinalgOp op) const { return !strict && mayReorderReduction(op); }
+
   bool collapse(linalg::LinalgOp op) {
     std::optional<Product> product = productOf(op);
     const SmallVector<unsigned> unit = unitLoops(op, *product);
-    if (unit.empty() && adjacentLoops(op, *product).empty())
+    if (unit.empty() && adjacentLoops(op, *product, mayReorder(op)).empty())
       return false;
     IRRewriter rewriter(&getContext());
     rewriter.setInsertionPoint(op);
@@ -243,7 +258,7 @@ struct CollapseProducts : plim::ir::impl::PlimCollapseProductsBase<CollapseProdu
       product = productOf(op);
     }
     const SmallVector<ReassociationIndices> groups =
-        product ? adjacentLoops(op, *product) : SmallVector<ReassociationIndices>();
+        product ? adjacentLoops(op, *product, mayReorder(op)) : SmallVector<ReassociationIndices>();
     if (!groups.empty()) {
       rewriter.setInsertionPoint(op);
       FailureOr<linalg::CollapseResult> result =

@@ -195,6 +195,8 @@ def PlimCollapseProducts : Pass<"plim-collapse-products", "::mlir::func::FuncOp"
     %s = tensor.expand_shape %r [[0], [1], [2, 3]] : tensor<1x32x3136xf32> into tensor<1x32x56x56xf32>
     ```
   }];
+  let options = [Option<"strict", "strict", "bool", /*default=*/"false",
+                        "Each sum is taken in the order of the source">];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::affine::AffineDialect"];
   let statistics = [
@@ -518,7 +520,8 @@ def PlimVectorizeTiles : Pass<"plim-vectorize-tiles", "::mlir::func::FuncOp"> {
     strides, and where columns are a few elements apart vectors of what lies side by side, shuffled; an image that gets a border
     has them side by side in that order (`SplitColumns.h`). What a `linalg.fill` writes first is
     broadcast into registers instead, and so is a row of offsets. A short loop along a window that moves over the rows of a tile is the
-    innermost if the sum may be reordered, and unrolled if it is: a row is then loaded once for all places of the window. Where the host has masks, vectors of 14 columns are made 16 (`FilledVectors.h`).
+    innermost if the sum may be reordered, and unrolled if it is, unless a wide border can be left out (`plim-skip-borders`): a row is then
+    loaded once for all places of the window. Where the host has masks, vectors of 14 columns are made 16 (`FilledVectors.h`).
 
     ```mlir
     linalg.matmul {plim.registers = ..} ins(%a : tensor<6x512xf32>, %b : tensor<512x16xf32>) outs(%c : tensor<6x16xf32>)

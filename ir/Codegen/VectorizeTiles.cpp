@@ -1,3 +1,4 @@
+#include "ir/Analysis/Borders.h"
 #include "ir/Analysis/Products.h"
 #include "ir/Analysis/Reductions.h"
 #include "ir/Cleanup/Cleanup.h"
@@ -234,6 +235,23 @@ struct VectorizeTiles : plim::ir::impl::PlimVectorizeTilesBase<VectorizeTiles> {
     rewriter.replaceOp(read, all);
   }
 
+  /// Does a window over the image meet zeros for a quarter of its lines or more, whose products plim-skip-borders leaves out of loops?
+  static bool hasWideBorder(OpOperand &image) {
+    auto tile = cast<linalg::LinalgOp>(image.getOwner());
+    Value whole = image.get();
+    while (auto part = whole.getDefiningOp<tensor::ExtractSliceOp>())
+      whole = part.getSource();
+    const std::optional<Interior> interior = interiorOf(whole);
+    if (!interior || llvm::none_of(*tile.getBlock(), llvm::IsaPred<arith::MulFOp, arith::MulIOp>))
+      return false;
+    for (auto [size, extent] :
+         llvm::zip(interior->sizes, cast<RankedTensorType>(whole.getType()).getShape()))
+      if (const std::optional<int64_t> inside = size ? getConstantIntValue(size) : std::nullopt;
+          inside && ShapedType::isStatic(extent) && 4 * (extent - *inside) >= extent)
+        return true;
+    return false;
+  }
+
   /// A short loop along a window that moves over the rows of the tile: neighbouring iterations read the same rows but for one, which
   /// one block of code loads once.
   std::optional<unsigned> loopOverSameRows(linalg::LinalgOp tile, const Host &host) const {
@@ -252,6 +270,8 @@ struct VectorizeTiles : plim::ir::impl::PlimVectorizeTilesBase<VectorizeTiles> {
             (kinds[loop] == utils::IteratorType::parallel ? row : window) = loop;
         if (!row || !window || sizes[*window] > mostUnrolled ||
             sizes[*row] * sizes[*window] > mostUnrolledRows)
+          continue;
+        if (hasWideBorder(*input))
           continue;
         SmallVector<unsigned> reduced;
         tile.getReductionDims(reduced);

@@ -149,7 +149,9 @@ void buildDispatch(OpPassManager &manager, const PipelineOptions &options) {
     manager.addPass(createPlimPropagateLayouts(layouts));
   }
   if (!options.oracle) {
-    manager.addNestedPass<func::FuncOp>(createPlimCollapseProducts());
+    PlimCollapseProductsOptions collapse;
+    collapse.strict = options.strict;
+    manager.addNestedPass<func::FuncOp>(createPlimCollapseProducts(collapse));
     manager.addNestedPass<func::FuncOp>(createPlimFuseElementwise());
     if (options.devices.empty()) {
       manager.addNestedPass<func::FuncOp>(createPlimCollapseReductions());

@@ -48,3 +48,32 @@ def test_what_is_none():
         with pytest.raises(pl.InvalidArgumentError,
                            match="numerics is 'fast'; there are 'default', 'strict'"):
             make()
+
+
+@pytest.mark.parametrize("decay", [1.0, 0.5])
+@pytest.mark.parametrize("numerics", ["strict", "default"])
+def test_sums_over_two_loops_that_lie_the_other_way_round(numerics, decay):
+    """Both operands have the loops of the sum side by side, the inner one first. A sum may be taken so by default, a decay never."""
+    source = f"""
+func.func @main(%x: tensor<5x5x3xf32>, %y: tensor<5x3x32xf32>, %z: tensor<5x32xf32>) -> tensor<5x32xf32> {{
+  %decay = arith.constant {decay} : f32
+  %r = linalg.generic {{indexing_maps = [affine_map<(q, k, m, n) -> (m, k, q)>, affine_map<(q, k, m, n) -> (k, q, n)>, affine_map<(q, k, m, n) -> (m, n)>],
+                       iterator_types = ["reduction", "reduction", "parallel", "parallel"]}}
+      ins(%x, %y : tensor<5x5x3xf32>, tensor<5x3x32xf32>) outs(%z : tensor<5x32xf32>) {{
+  ^bb0(%a: f32, %b: f32, %so: f32):
+    %p = arith.mulf %a, %b : f32
+    %less = arith.mulf %so, %decay : f32
+    %s = arith.addf {"%so" if decay == 1 else "%less"}, %p : f32
+    linalg.yield %s : f32
+  }} -> tensor<5x32xf32>
+  return %r : tensor<5x32xf32>
+}}"""
+    numbers = np.random.default_rng(3)
+    x, y, so = (numbers.standard_normal(shape).astype(np.float32) for shape in ((5, 5, 3), (5, 3, 32), (5, 32)))
+    got = pl.loads(source, numerics=numerics).main(x, y, so)
+    for q, k in np.ndindex(3, 5):
+        so = so * np.float32(decay) + x[:, k, q, None] * y[k, q]
+    if numerics == "strict":
+        np.testing.assert_array_equal(got, so)
+    else:
+        np.testing.assert_allclose(got, so, rtol=1e-5, atol=1e-5)
