@@ -1,6 +1,7 @@
 #include "ir/Analysis/Destinations.h"
 #include "ir/Analysis/FixedValues.h"
 #include "ir/Analysis/Products.h"
+#include "ir/Analysis/Reductions.h"
 #include "ir/Cleanup/Cleanup.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
@@ -338,7 +339,7 @@ struct PropagateLayouts : plim::ir::impl::PlimPropagateLayoutsBase<PropagateLayo
                                   changed.getRegion().begin());
       if (std::optional<Product> product = productOf(changed)) {
         ++pass.turned;
-        if (!pass.strict)
+        if (!pass.strict && mayReorderReduction(changed))
           changed = channelsInnermost(rewriter, changed, *product);
       } else {
         ++pass.followed;
