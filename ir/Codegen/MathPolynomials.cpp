@@ -37,11 +37,12 @@ public:
   Value atMost(Value x, float limit) { return bounded(arith::CmpFPredicate::OLT, x, limit); }
   Value atLeast(Value x, float limit) { return bounded(arith::CmpFPredicate::OGT, x, limit); }
 
-  /// Lowest coefficient first. By Estrin's scheme, as halves that do not wait for each other: a processor looks at a few
-  /// hundred instructions at a time, and a sum that waits for the one before it leaves its units idle.
+  /// Lowest coefficient first, of which there are two at least. By Estrin's scheme, as halves that do not wait for each other: a
+  /// processor looks at a few hundred instructions at a time, and a sum that waits for the one before it leaves its units idle.
+  /// The lowest is added last, so that what the others are off by is small beside it.
   Value polynomial(Value x, ArrayRef<float> coefficients) {
     SmallVector<Value> terms;
-    for (float coefficient : coefficients)
+    for (float coefficient : coefficients.drop_front())
       terms.push_back(number(coefficient));
     for (Value power; terms.size() > 1;) {
       power = power ? mul(power, power) : x;
@@ -52,7 +53,7 @@ public:
         pairs.push_back(terms.back());
       terms = std::move(pairs);
     }
-    return terms.front();
+    return mulAdd(terms.front(), x, number(coefficients.front()));
   }
 
   /// An integer n as a number; the lowest nine bits of `bits` are n plus a bias.
