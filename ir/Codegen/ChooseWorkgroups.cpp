@@ -22,10 +22,14 @@ namespace plim::ir {
 
 using namespace mlir;
 using namespace plim::ir;
+using plim::checkedAdd;
 using plim::checkedMul;
 
 namespace {
 
+/// The same as pointCost where all that a dispatch touches fits into the second-level cache of a
+/// core: sums of 64x1024 elements take 5 microseconds on one core of a Zen 5, 15 on two.
+constexpr int64_t nearPointCost = 16;
 /// What touching the memory of an element that a reduction reads once costs, as pointCost.
 constexpr int64_t reducedElementCost = 8;
 /// Assumed trip count of a loop along rows that have to fit into a cache, which is not known at
@@ -187,6 +191,25 @@ int64_t workPerPoint(linalg::LinalgOp op) {
   return work;
 }
 
+/// What touching the memory of a point costs, without what reductions pay for each element.
+int64_t touchCost(func::FuncOp function) {
+  int64_t bytes = 0;
+  for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
+    if (isa<BaseMemRefType>(function.getArgumentTypes()[argument])) {
+      auto its = function.getArgAttrOfType<IntegerAttr>(argument, bytesAttr);
+      if (!its)
+        return pointCost; // only the call knows
+      bytes = checkedAdd(bytes, its.getInt()).value_or(INT64_MAX);
+    }
+  const bool reduces =
+      function
+          .walk([](linalg::LinalgOp op) {
+            return op.getNumReductionLoops() > 0 ? WalkResult::interrupt() : WalkResult::advance();
+          })
+          .wasInterrupted();
+  return reduces || bytes > hostOf(function).secondLevelBytes ? pointCost : nearPointCost;
+}
+
 struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgroups> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
@@ -200,7 +223,7 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
     linalg::LinalgOp root = writtenBy(function);
     if (!loops || !root)
       return;
-    int64_t work = 0;
+    int64_t work = touchCost(function);
     bool contracts = false, reduces = false;
     function.walk([&](linalg::LinalgOp op) {
       // A producer of whole rows has more points than the root.
@@ -217,7 +240,7 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
     assert(llvm::all_of(loops.asArrayRef(),
                         [&](int64_t loop) { return loop < int64_t(sizes.size()); }) &&
            "the loops are those of another op");
-    int64_t points = std::max<int64_t>(1, workgroupCost / (pointCost + work));
+    int64_t points = std::max<int64_t>(1, workgroupCost / work);
     SmallVector<int64_t> tiles(sizes.size(), 0);
     int64_t tilePoints = 1, untiledPoints = 1;
     for (auto [loop, size] : llvm::enumerate(sizes))
@@ -261,8 +284,7 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
         tile = 0;
       split |= tile != 0;
     }
-    decide(function, tiles,
-           cappedProduct(cappedProduct(pointCost + work, tilePoints), untiledPoints),
+    decide(function, tiles, cappedProduct(cappedProduct(work, tilePoints), untiledPoints),
            split ? because : "all of it is one task");
     ++(split ? chosen : missed);
   }

@@ -45,12 +45,10 @@ func.func private @rows(%a: tensor<112x600xf32>, %b: tensor<600x64xf32>, %c: ten
 
 // -----
 
-// Columns of many rows wait in the nearest cache while others see the same rows: eight of them, or one where rows are shorter than a
-// page; none wait where there are few rows, or no more columns than a tile has.
+// Columns of many rows wait in the nearest cache while others see the same rows, eight of them; none wait
+// where there are few rows, or no more columns than a tile has.
 //   V3: rows = 1, row_loop = -1, columns = 32, column_loop = 0, lanes = 8, terms = 8, because = "4 of 16 registers, other columns wait in the nearest cache"
 //   V4: rows = 1, row_loop = -1, columns = 64, column_loop = 0, lanes = 16, terms = 8, because = "4 of 32 registers, other columns wait in the nearest cache"
-//   V4: columns = 64, column_loop = 0, lanes = 16, terms = 1,
-//   V4: columns = 64, column_loop = 0, lanes = 16, terms = 8,
 //   V4: columns = 128, column_loop = 0, lanes = 16, terms = 0, because = "8 of 32 registers"
 //   V4: columns = 64, column_loop = 0, lanes = 16, terms = 0,
 func.func private @columns(%a: tensor<65x1024xf32>, %b: tensor<65x500xf32>, %c: tensor<?x?xf32>, %d: tensor<64x1024xf32>,
