@@ -167,31 +167,47 @@ bool contractsColumns(linalg::LinalgOp op) {
           }));
 }
 
-/// Scalar operations per point of the parallel loops.
-int64_t workPerPoint(linalg::LinalgOp op) {
-  int64_t work = 0;
-  for (Operation &each : op.getBlock()->without_terminator()) {
-    auto dot = dyn_cast<DotGroupsOp>(each);
-    work += dot ? dot.getNumProducts() : 1;
+/// Elements of inputs that a reduction loads for each of its results, of `terms` terms: windows share
+/// theirs, and so do rows and columns of a product.
+int64_t elementsRead(linalg::LinalgOp op, int64_t terms) {
+  int64_t elements = 0;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    auto type = dyn_cast<RankedTensorType>(input->get().getType());
+    if (!type || op.getMatchingBlockArgument(input).use_empty())
+      continue;
+    if (!type.hasStaticShape()) {
+      const std::optional<Product> product = productOf(op);
+      int64_t rows = 1;
+      if (product)
+        for (unsigned loop : product->rowLoops)
+          rows =
+              cappedProduct(rows, std::max<int64_t>(1, tripCount(op.getStaticLoopRanges()[loop])));
+      return terms / rows;
+    }
+    elements = checkedAdd(elements, type.getNumElements()).value_or(INT64_MAX);
   }
-  work = std::max<int64_t>(1, work);
-  // A reduction pays for memory with each element, a contraction uses what it read for all of its
-  // rows.
-  if (op.getNumReductionLoops() > 0 && !contractsColumns(op))
-    work += reducedElementCost;
-  if (std::optional<Product> product = productOf(op)) {
-    int64_t rows = 1;
-    for (unsigned loop : product->rowLoops)
-      rows = cappedProduct(rows, std::max<int64_t>(1, tripCount(op.getStaticLoopRanges()[loop])));
-    work += reducedElementCost / rows;
-  }
-  for (auto [size, kind] : llvm::zip(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
-    if (kind == utils::IteratorType::reduction)
-      work = std::min<int64_t>(work * std::max<int64_t>(1, tripCount(size)), workgroupCost);
-  return work;
+  return std::min(terms, elements / parallelPoints(op));
 }
 
-/// What touching the memory of a point costs, without what reductions pay for each element.
+/// Scalar operations per point of the parallel loops.
+int64_t workPerPoint(linalg::LinalgOp op) {
+  int64_t operations = 0;
+  for (Operation &each : op.getBlock()->without_terminator()) {
+    auto dot = dyn_cast<DotGroupsOp>(each);
+    operations += dot ? dot.getNumProducts() : 1;
+  }
+  int64_t terms = 1;
+  for (auto [size, kind] : llvm::zip(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
+    if (kind == utils::IteratorType::reduction)
+      terms = std::min(cappedProduct(terms, std::max<int64_t>(1, tripCount(size))), workgroupCost);
+  int64_t work = cappedProduct(std::max<int64_t>(1, operations), terms);
+  if (op.getNumReductionLoops() > 0)
+    work = checkedAdd(work, cappedProduct(reducedElementCost, elementsRead(op, terms)))
+               .value_or(INT64_MAX);
+  return std::min(work, workgroupCost);
+}
+
+/// What touching the memory of a point costs.
 int64_t touchCost(func::FuncOp function) {
   int64_t bytes = 0;
   for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
@@ -201,13 +217,7 @@ int64_t touchCost(func::FuncOp function) {
         return pointCost; // only the call knows
       bytes = checkedAdd(bytes, its.getInt()).value_or(INT64_MAX);
     }
-  const bool reduces =
-      function
-          .walk([](linalg::LinalgOp op) {
-            return op.getNumReductionLoops() > 0 ? WalkResult::interrupt() : WalkResult::advance();
-          })
-          .wasInterrupted();
-  return reduces || bytes > hostOf(function).secondLevelBytes ? pointCost : nearPointCost;
+  return bytes > hostOf(function).secondLevelBytes ? pointCost : nearPointCost;
 }
 
 struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgroups> {

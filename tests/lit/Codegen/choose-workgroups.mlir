@@ -27,23 +27,11 @@ func.func private @small(%a: memref<100xf32>, %o: memref<100xf32>)
   return
 }
 
-// What the second-level cache holds is one task where as many points from memory are several.
+// What the second-level cache holds is one task, where as many points from further away are several.
 // CHECK-LABEL: func.func private @near(
-//   V3: tiles = [0], because = "all of it is one task"
+//     V3-SAME: tiles = [32263], because = "each is worth a task"
+// SERVER-SAME: tiles = [0], because = "all of it is one task"
 func.func private @near(%a: memref<f32> {plim.bytes = 262144 : i64}, %o: memref<f32> {plim.bytes = 262144 : i64})
-    attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0>} {
-  %am = memref.reinterpret_cast %a to offset: [0], sizes: [65536], strides: [1] : memref<f32> to memref<65536xf32>
-  %om = memref.reinterpret_cast %o to offset: [0], sizes: [65536], strides: [1] : memref<f32> to memref<65536xf32>
-  %at = bufferization.to_tensor %am restrict : memref<65536xf32> to tensor<65536xf32>
-  %ot = bufferization.to_tensor %om restrict writable : memref<65536xf32> to tensor<65536xf32>
-  %m = linalg.add ins(%at, %at : tensor<65536xf32>, tensor<65536xf32>) outs(%ot : tensor<65536xf32>) -> tensor<65536xf32>
-  bufferization.materialize_in_destination %m in restrict writable %om : (tensor<65536xf32>, memref<65536xf32>) -> ()
-  return
-}
-
-// CHECK-LABEL: func.func private @far(
-//   V3: tiles = [32{{[0-9]+}}], because = "each is worth a task"
-func.func private @far(%a: memref<f32> {plim.bytes = 1048576 : i64}, %o: memref<f32> {plim.bytes = 262144 : i64})
     attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0>} {
   %am = memref.reinterpret_cast %a to offset: [0], sizes: [65536], strides: [1] : memref<f32> to memref<65536xf32>
   %om = memref.reinterpret_cast %o to offset: [0], sizes: [65536], strides: [1] : memref<f32> to memref<65536xf32>
