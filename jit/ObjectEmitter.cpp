@@ -298,6 +298,12 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const Patience &pat
           if (kind == CodeKind::Kernel)
             addLoopUnrolling(passes);
         });
+  // A loop of few iterations is straight code before the loop around it is vectorised.
+  if (kind == CodeKind::Kernel)
+    builder.registerLateLoopOptimizationsEPCallback(
+        [](llvm::LoopPassManager &passes, llvm::OptimizationLevel) {
+          passes.addPass(llvm::LoopFullUnrollPass(/*OptLevel=*/3));
+        });
   const bool isArm = machine.getTargetTriple().isARM() || machine.getTargetTriple().isThumb();
   builder.registerOptimizerLastEPCallback(
       [&](llvm::ModulePassManager &passes, llvm::OptimizationLevel, llvm::ThinOrFullLTOPhase) {

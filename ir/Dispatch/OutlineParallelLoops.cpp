@@ -203,6 +203,8 @@ private:
 };
 
 struct OutlineParallelLoops : plim::ir::impl::PlimOutlineParallelLoopsBase<OutlineParallelLoops> {
+  using PlimOutlineParallelLoopsBase::PlimOutlineParallelLoopsBase;
+
   void runOnOperation() override {
     SmallVector<func::FuncOp> kernels;
     for (auto function : getOperation().getOps<func::FuncOp>())
@@ -237,7 +239,7 @@ struct OutlineParallelLoops : plim::ir::impl::PlimOutlineParallelLoopsBase<Outli
   }
 
   /// Loops of other dialects that say the same.
-  static LogicalResult useParallelLoops(func::FuncOp kernel) {
+  LogicalResult useParallelLoops(func::FuncOp kernel) {
     SmallVector<scf::ForallOp> foralls;
     kernel.walk([&](scf::ForallOp forall) {
       if (forall.getNumResults() == 0)
@@ -249,6 +251,55 @@ struct OutlineParallelLoops : plim::ir::impl::PlimOutlineParallelLoopsBase<Outli
       if (failed(scf::forallToParallelLoop(rewriter, forall)))
         return failure();
     }
+    if (failed(lowerAffineParallels(kernel)))
+      return failure();
+    SmallVector<scf::ParallelOp> reducing;
+    kernel.walk([&](scf::ParallelOp loop) {
+      if (loop.getNumReductions() > 0)
+        reducing.push_back(loop);
+    });
+    for (scf::ParallelOp loop : reducing)
+      carryResults(rewriter, loop);
+    return success();
+  }
+
+  /// What reduces becomes loops that carry its results: they are vectorised, and look for stops, as those
+  /// that were written so. In which order is open, so a vector at a time may be. Upstream's conversion
+  /// refuses reductions.
+  void carryResults(RewriterBase &rewriter, scf::ParallelOp loop) {
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPoint(loop);
+    scf::LoopNest nest = scf::buildLoopNest(
+        rewriter, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep(),
+        loop.getInitVals(),
+        [&](OpBuilder &builder, Location, ValueRange indices, ValueRange carried) {
+          IRMapping mapping;
+          mapping.map(loop.getInductionVars(), indices);
+          for (Operation &op : loop.getBody()->without_terminator())
+            builder.clone(op, mapping);
+          auto reduce = cast<scf::ReduceOp>(loop.getBody()->getTerminator());
+          SmallVector<Value> results;
+          for (auto [region, value, sum] :
+               llvm::zip_equal(reduce.getReductions(), reduce.getOperands(), carried)) {
+            mapping.map(region.getArgument(0), sum);
+            mapping.map(region.getArgument(1), mapping.lookupOrDefault(value));
+            for (Operation &op : region.front().without_terminator())
+              builder.clone(op, mapping);
+            results.push_back(mapping.lookupOrDefault(
+                cast<scf::ReduceReturnOp>(region.front().getTerminator()).getResult()));
+            if (auto combines = results.back().getDefiningOp<arith::ArithFastMathInterface>();
+                combines && !strict)
+              combines->setAttr(combines.getFastMathAttrName(),
+                                arith::FastMathFlagsAttr::get(
+                                    &getContext(), combines.getFastMathFlagsAttr().getValue() |
+                                                       arith::FastMathFlags::reassoc));
+          }
+          return results;
+        });
+    rewriter.replaceOp(loop, nest.results);
+  }
+
+  static LogicalResult lowerAffineParallels(func::FuncOp kernel) {
     if (!kernel.walk([](affine::AffineParallelOp) { return WalkResult::interrupt(); })
              .wasInterrupted())
       return success();

@@ -381,7 +381,9 @@ def PlimOutlineParallelLoops : Pass<"plim-outline-parallel-loops", "::mlir::Modu
     loop with loops inside becomes two dispatches, of which the one for calls that keep them apart has `llvm.noalias`. Buffers of which at most
     one is an argument have it always.
 
-    Loops stay where they are if they reduce, if the work is known to be less than a task is worth, if something in them calls, uses a variable
+    A loop that reduces becomes an `scf.for` that carries the results; its operations may be regrouped.
+
+    Loops stay where they are if the work is known to be less than a task is worth, if something in them calls, uses a variable
     of the module or allocates memory of a size that is not known, if they write none of the kernel's buffers, or if they use a buffer with
     strides, unless it is a view that is made in the kernel.
 
@@ -396,6 +398,8 @@ def PlimOutlineParallelLoops : Pass<"plim-outline-parallel-loops", "::mlir::Modu
   }];
   let dependentDialects = ["::plim::ir::PlimDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::vector::VectorDialect"];
+  let options = [Option<"strict", "strict", "bool", /*default=*/"false",
+                        "Reduce in the order of the iterations">];
   let statistics = [
     Statistic<"outlined", "outlined", "loops that became dispatches">,
     Statistic<"kept", "kept", "loops that the kernel runs">];

@@ -224,8 +224,11 @@ void buildDispatch(OpPassManager &manager, const PipelineOptions &options) {
 void buildAccess(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createPlimInferAccess());
   // Dispatches that access decides about: loops of kernels, and what devices take.
-  if (formsDispatchesOfKernels(options))
-    manager.addPass(createPlimOutlineParallelLoops());
+  if (formsDispatchesOfKernels(options)) {
+    PlimOutlineParallelLoopsOptions loops;
+    loops.strict = options.strict;
+    manager.addPass(createPlimOutlineParallelLoops(loops));
+  }
   manager.addNestedPass<func::FuncOp>(createPlimCountOperations());
   manager.addPass(createPlimOutlineDeviceCode(options.compileForDevice));
   manager.addPass(createPlimBindArguments());

@@ -1,4 +1,6 @@
 // RUN: plimsoll-opt %s -plim-attach-target=tag=x86-64-v3 -plim-outline-parallel-loops -split-input-file | FileCheck %s
+// RUN: plimsoll-opt %s -plim-attach-target=tag=x86-64-v3 -plim-outline-parallel-loops=strict=true -split-input-file \
+// RUN:   | FileCheck %s --check-prefix=STRICT
 
 // What is read is an input, what may be written an output; constants and views are made inside.
 // CHECK-LABEL: func.func private @scale_loop(
@@ -84,9 +86,15 @@ func.func @negative(%x: memref<2000000xf32>) attributes {plim.kernel} {
 
 // -----
 
-// These stay: a sum, one of whose order is the loop's; little work; memory whose size only an iteration knows; a buffer with strides that
+// These stay: a sum, whose order is open unless that of the loop is asked for; little work; memory whose size only an iteration knows; a
+// buffer with strides that
 // the caller passes; a function that is no kernel.
 //   CHECK-NOT: plim.dispatch
+//       CHECK: scf.for {{.*}} iter_args(%[[SUM:.*]] = %{{.*}}) -> (f32)
+//       CHECK: arith.addf %[[SUM]], %{{.*}} fastmath<reassoc> : f32
+//   CHECK-NOT: plim.dispatch
+// STRICT-LABEL: func.func @sum(
+//       STRICT: arith.addf %{{.*}}, %{{.*}} : f32
 func.func @sum(%x: memref<?xf32>, %n: index) -> f32 attributes {plim.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -434,6 +434,14 @@ def maximum(x: [L], r: [1]):
     r[0] = m
 
 
+def horner(x: [L], y: [L]):
+    for i in range(L):
+        s = 0.25
+        for k in range(8):
+            s = s * x[i] + 1.5
+        y[i] = s
+
+
 def prefix(x: [L], y: [L]):
     s = 0.0
     for i in range(L):
