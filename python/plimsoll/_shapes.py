@@ -258,6 +258,53 @@ def concatenate(arrays, axis=0, out=None, dtype=None, casting="same_kind") -> Tr
     return Traced(trace, result)
 
 
+def vstack(tup, dtype=None, casting="same_kind") -> Traced:
+    trace = trace_of(tup)
+    arrays = [lift(trace, array) for array in tup]
+    return concatenate([array if array.ndim > 1 else reshape(array, (1, -1)) for array in arrays],
+                       dtype=dtype, casting=casting)
+
+
+def hstack(tup, dtype=None, casting="same_kind") -> Traced:
+    trace = trace_of(tup)
+    arrays = [array if array.ndim > 0 else reshape(array, -1)
+              for array in (lift(trace, each) for each in tup)]
+    return concatenate(arrays, 0 if arrays[0].ndim == 1 else 1, dtype=dtype, casting=casting)
+
+
+def diff(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue) -> Traced:
+    refuse("diff", {name: value for name, value in (("prepend", prepend), ("append", append))
+                    if value is not np._NoValue})
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n!r}")
+    array = tensor(a)
+    if array.ndim == 0:
+        raise ValueError("diff requires input that is at least one dimensional")
+    (axis,) = axes_of(axis, array.ndim)
+    before = (slice(None),) * axis
+    for _ in range(n):
+        least, most = array[(*before, slice(None, -1))], array[(*before, slice(1, None))]
+        array = most != least if array.dtype.kind == "b" else most - least
+    return array
+
+
+def roll(a, shift, axis=None) -> Traced:
+    array = tensor(a)
+    if axis is None:
+        return reshape(roll(reshape(array, -1), shift, 0), array.shape)
+    axes = [axes_of(each, array.ndim)[0] for each in np.ravel(axis).tolist()]  # may be repeated
+    shifts, axes = np.broadcast_arrays(shift, axes)
+    for by, along in zip(shifts.ravel().tolist(), axes.ravel().tolist()):
+        extent = array.shape[along]
+        if same(extent, 0):
+            continue
+        before = (slice(None),) * along
+        at = -by % extent
+        array = concatenate([array[(*before, slice(at, None))], array[(*before, slice(None, at))]],
+                            along)
+    return array
+
+
 def expand_dims(array, axis) -> Traced:
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     rank = array.ndim + len(axes)
@@ -306,7 +353,8 @@ functions.update({
     np.reshape: reshape, np.transpose: transpose, np.swapaxes: swapaxes, np.moveaxis: moveaxis,
     np.expand_dims: expand_dims, np.squeeze: squeeze, np.broadcast_to: broadcast_to,
     np.ravel: lambda a, order="C": reshape(a, -1, order),
-    np.concatenate: concatenate, np.stack: stack,
+    np.concatenate: concatenate, np.stack: stack, np.vstack: vstack, np.hstack: hstack,
+    np.diff: diff, np.roll: roll,
     np.flip: lambda m, axis=None: index(m, tuple(
         slice(None, None, -1) if i in axes_of(axis, m.ndim) else slice(None)
         for i in range(m.ndim))),

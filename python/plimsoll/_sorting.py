@@ -8,7 +8,7 @@ import numpy as np
 
 from ._dims import identical, product
 from ._emit import Builder, Scalars, Value, element_of
-from ._shapes import axes_of, moveaxis, reshape
+from ._shapes import axes_of, moveaxis, reshape, take_along_axis
 from ._trace import Traced, functions, refuse, tensor
 
 # Of rows of so many elements each is compared with all.
@@ -104,6 +104,13 @@ def argsort(a, axis=-1, kind=None, order=None) -> Traced:
     return moveaxis(reshape(places, shape), -1, axis)
 
 
+def sort(a, axis=-1, kind=None, order=None) -> Traced:
+    array = tensor(a)
+    if axis is None or array.ndim == 0:
+        array, axis = reshape(array, -1), -1
+    return take_along_axis(array, argsort(array, axis, kind, order), axis)
+
+
 def _by_rank(rows: Traced, count: int) -> Traced:
     """How many stand before each, of all that there are: less for a vector than to move them one by one."""
     own, other, place = rows[:, :, None], rows[:, None, :], np.arange(count)
@@ -154,4 +161,4 @@ def _key(scalars: Scalars, x: str, dtype: np.dtype, kind: np.dtype) -> str:
     return scalars.binary("arith.xori", x, scalars.constant(limits.min, kind), kind)
 
 
-functions.update({np.argsort: argsort})
+functions.update({np.argsort: argsort, np.sort: sort})

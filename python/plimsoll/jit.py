@@ -27,8 +27,8 @@ def jit(function: Callable | None = None, *, dynamic: bool = False, static: Any 
            [0.5, 0.5]], dtype=float32)
 
     Known are NumPy's functions of elements, operators, `matmul`, `einsum` and `dot`, reductions
-    with `axis` and `keepdims`, `cumsum` and `cumprod`, `argmax`, `argsort`, slices, `take`, `take_along_axis`, `where`,
-    `concatenate`, `stack`, `reshape`, `transpose`, `astype`, and the methods of arrays of those
+    with `axis` and `keepdims`, `cumsum` and `cumprod`, `argmax`, `argsort`, `sort`, slices, `take`, `take_along_axis`, `where`,
+    `concatenate`, `stack`, `vstack`, `hstack`, `roll`, `diff`, `reshape`, `transpose`, `astype`, and the methods of arrays of those
     names; `plimsoll.to_bf16` and `from_bf16`. Broadcasting is NumPy's, types are those of NumPy 2: numbers of
     Python's yield to arrays, scalars of NumPy's do not. What is not
     known, and what depends on elements (`if x.sum() > 0`), is a TypeError when the function is

@@ -653,6 +653,22 @@ def test_bf16(dynamic):
     np.testing.assert_allclose(pl.from_bf16(got), pl.from_bf16(want), rtol=2**-7, atol=1e-3)
 
 
+def test_moved_and_sorted(dynamic):
+    arrays = (numbers((5, 7), np.float32), np.arange(12, dtype=np.int16).reshape(3, 1, 4) % 5, np.zeros((0, 3)),
+              numbers((4, 6), np.float32) > 0, numbers(300, np.float64), np.array([[1, np.nan, -0.0, 0.0, np.inf]]))
+    functions = (np.sort, lambda x: np.sort(x, axis=0), lambda x: np.sort(x, axis=None), np.diff,
+                 lambda x: np.diff(x, n=2, axis=0), lambda x: np.roll(x, 2), lambda x: np.roll(x, -1, axis=0),
+                 lambda x: np.roll(x, (1, -3), axis=(0, -1)), lambda x: np.roll(x, 100, axis=0),
+                 lambda x: np.vstack([x, x]), lambda x: np.hstack([x, x]), lambda x: np.vstack((x.sum(), 1)))
+    for x in arrays:
+        for function in functions[:-1] if x.dtype.kind != "i" else functions:
+            same(pl.jit(function, dynamic=dynamic)(x), function(x))
+    for wrong, error in ((lambda x: np.diff(x, n=-1), ValueError), (lambda x: np.diff(x, prepend=0), TypeError),
+                         (lambda x: np.roll(x, 1, axis=9), np.AxisError), (lambda x: np.diff(x[0, 0]), ValueError)):
+        with pytest.raises(error):
+            pl.jit(wrong, dynamic=dynamic)(arrays[0])
+
+
 @pytest.mark.parametrize("seed", [int(np.random.SeedSequence().entropy % 2**32)])
 def test_argsort(seed, dynamic):
     """Equals keep their order, NaNs come last."""
