@@ -147,13 +147,73 @@ bool splitWindows(RewriterBase &rewriter, linalg::GenericOp op) {
   return true;
 }
 
+/// As many columns as vectors along the reduction are faster for, though the elements are put in another
+/// order first, and the fewest terms that are worth it.
+constexpr int64_t fewColumns = 4, manyTerms = 64;
+
+/// Puts what few columns choose from in an order in which vectors lie along the terms.
+bool transposeChoices(RewriterBase &rewriter, linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics() || op->hasAttr(deviceAttr) || !op.hasIndexSemantics() ||
+      op.getNumResults() < 2 || op.getNumReductionLoops() != 1)
+    return false;
+  SmallVector<unsigned> reductions;
+  op.getReductionDims(reductions);
+  const unsigned reduction = reductions.front();
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  SmallVector<OpOperand *> across;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    const AffineMap map = op.getMatchingIndexingMap(input);
+    if (!isa<RankedTensorType>(input->get().getType()) || !map.isProjectedPermutation() ||
+        !map.isFunctionOfDim(reduction))
+      return false;
+    const unsigned column = map.getDimPosition(map.getNumResults() - 1);
+    if (column == reduction)
+      continue;
+    if (ShapedType::isDynamic(sizes[column]) || sizes[column] > fewColumns)
+      return false;
+    across.push_back(input);
+  }
+  if (across.empty() || (!ShapedType::isDynamic(sizes[reduction]) && sizes[reduction] < manyTerms))
+    return false;
+  const Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  rewriter.startOpModification(op);
+  for (OpOperand *input : across) {
+    const AffineMap map = op.getMatchingIndexingMap(input);
+    SmallVector<int64_t> order;
+    for (unsigned i = 0; i < map.getNumResults(); ++i)
+      if (map.getDimPosition(i) != reduction)
+        order.push_back(i);
+    order.push_back(*map.getResultPosition(getAffineDimExpr(reduction, op.getContext())));
+    SmallVector<OpFoldResult> extents = tensor::getMixedSizes(rewriter, loc, input->get());
+    Value empty = tensor::EmptyOp::create(rewriter, loc, applyPermutation(extents, order),
+                                          getElementTypeOrSelf(input->get()));
+    input->set(
+        linalg::TransposeOp::create(rewriter, loc, input->get(), empty, order)->getResult(0));
+    maps[input->getOperandNumber()] =
+        AffineMap::get(map.getNumDims(), 0,
+                       applyPermutation(llvm::to_vector(map.getResults()), order), op.getContext());
+  }
+  op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+  rewriter.finalizeOpModification(op);
+  SmallVector<unsigned> loops;
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    if (loop != reduction)
+      loops.push_back(loop);
+  loops.push_back(reduction);
+  return succeeded(linalg::interchangeGenericOp(rewriter, op, loops));
+}
+
 struct CollapseReductions : plim::ir::impl::PlimCollapseReductionsBase<CollapseReductions> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     SmallVector<linalg::GenericOp> generics;
     getOperation().walk([&](linalg::GenericOp op) { generics.push_back(op); });
-    for (linalg::GenericOp op : generics)
+    for (linalg::GenericOp op : generics) {
+      transposed += transposeChoices(rewriter, op);
       split += splitWindows(rewriter, op);
+    }
     SmallVector<linalg::LinalgOp> reductions;
     getOperation().walk([&](linalg::LinalgOp op) {
       if (isCollapsible(op))

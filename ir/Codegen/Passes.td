@@ -213,6 +213,8 @@ def PlimCollapseReductions : Pass<"plim-collapse-reductions", "::mlir::func::Fun
 
     Windows of 32 elements and more that follow each other without a gap, all of a known extent, are rows: the input is reshaped.
 
+    What up to four columns choose, as the place of their largest element, is chosen along rows of a transposed input.
+
     ```mlir
     %r = linalg.reduce { arith.maximumf } ins(%x : tensor<64x512x7x7xf32>) outs(%e : tensor<64x512xf32>) dimensions = [2, 3]
     // becomes
@@ -223,6 +225,7 @@ def PlimCollapseReductions : Pass<"plim-collapse-reductions", "::mlir::func::Fun
                            "::mlir::affine::AffineDialect"];
   let statistics = [
     Statistic<"collapsed", "collapsed", "reductions with fewer loops">,
+    Statistic<"transposed", "transposed", "choices of few columns">,
     Statistic<"split", "split", "reductions of windows that became rows">];
 }
 

@@ -133,3 +133,41 @@ func.func @windows(%x: tensor<8x500xf32>, %y: tensor<8x520xf32>, %w: tensor<100x
   } -> tensor<8x25xf32>
   return %a, %b, %c, %d : tensor<8x5xf32>, tensor<8x5xf32>, tensor<8x4xf32>, tensor<8x25xf32>
 }
+
+// -----
+
+// Places of the largest elements of three columns are chosen along rows.
+// CHECK-LABEL: func.func @argmax(
+//       CHECK: %[[ROWS:.*]] = linalg.transpose ins(%{{.*}} : tensor<?x3xf32>) {{.*}} permutation = [1, 0]
+//       CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]} ins(%[[ROWS]] : tensor<3x?xf32>)
+//       CHECK: linalg.index 1
+func.func @argmax(%x: tensor<?x3xf32>, %m: tensor<3xf32>, %p: tensor<3xindex>) -> tensor<3xindex> {
+  %r:2 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d1)>],
+                         iterator_types = ["reduction", "parallel"]}
+      ins(%x : tensor<?x3xf32>) outs(%m, %p : tensor<3xf32>, tensor<3xindex>) {
+  ^bb0(%e: f32, %most: f32, %place: index):
+    %i = linalg.index 0 : index
+    %is = arith.cmpf ogt, %e, %most : f32
+    %v = arith.select %is, %e, %most : f32
+    %w = arith.select %is, %i, %place : index
+    linalg.yield %v, %w : f32, index
+  } -> (tensor<3xf32>, tensor<3xindex>)
+  return %r#1 : tensor<3xindex>
+}
+
+// Five columns are not few.
+// CHECK-LABEL: func.func @wide(
+//   CHECK-NOT: linalg.transpose
+func.func @wide(%x: tensor<?x5xf32>, %m: tensor<5xf32>, %p: tensor<5xindex>) -> tensor<5xindex> {
+  %r:2 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d1)>],
+                         iterator_types = ["reduction", "parallel"]}
+      ins(%x : tensor<?x5xf32>) outs(%m, %p : tensor<5xf32>, tensor<5xindex>) {
+  ^bb0(%e: f32, %most: f32, %place: index):
+    %i = linalg.index 0 : index
+    %is = arith.cmpf ogt, %e, %most : f32
+    %v = arith.select %is, %e, %most : f32
+    %w = arith.select %is, %i, %place : index
+    linalg.yield %v, %w : f32, index
+  } -> (tensor<5xf32>, tensor<5xindex>)
+  return %r#1 : tensor<5xindex>
+}
