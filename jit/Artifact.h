@@ -213,7 +213,7 @@ bool usesTiles(const Artifact &artifact);
 std::optional<std::string_view> contentsOf(const Artifact &artifact, const DataSymbol &symbol);
 
 /// The format's version; part of every serialised artifact and of every cache key.
-inline constexpr uint32_t artifactVersion = 21;
+inline constexpr uint32_t artifactVersion = 22;
 
 // A serialised artifact:
 //

@@ -4,6 +4,7 @@
 #include "ir/Gpu/GpuCompiler.h"
 #include "ir/Pipelines/Load.h"
 #include "ir/Pipelines/Pipelines.h"
+#include "ir/Plim/Locations.h"
 #include "ir/Plim/Plim.h"
 #include "jit/CompileDiagnostics.h"
 #include "jit/ConstantTable.h"
@@ -31,6 +32,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/Support/ErrorHandling.h"
 
 #include <atomic>
@@ -98,10 +100,13 @@ private:
     Lowering(Compilation &all, StringRef source, StringRef name, int64_t stackReserve);
 
     StatusOr<Attempt> run();
+    /// Instead of that: an artifact without code.
+    StatusOr<Artifact> readSignatures();
 
   private:
     Status parse();
     Status describe();
+    Status dropOtherFunctions();
     ir::PipelineOptions pipelineOptions();
     Status runStage(const ir::Stage &stage, const ir::PipelineOptions &pipeline);
     void readDecisions();
@@ -256,6 +261,8 @@ StatusOr<Artifact> Compilation::run(StringRef source, StringRef name) {
   if (isExport())
     PLIM_RETURN_IF_ERROR(checkExportName(options.exportName));
   PLIM_RETURN_IF_ERROR(checkStages());
+  if (options.describesOnly)
+    return Lowering(*this, source, name, /*stackReserve=*/0).readSignatures();
   PLIM_ASSIGN_OR_RETURN(Attempt first, Lowering(*this, source, name, /*stackReserve=*/0).run());
   const int64_t reserve = first.stack.reserve();
   if (reserve == 0)
@@ -317,6 +324,25 @@ StatusOr<Compilation::Attempt> Compilation::Lowering::run() {
   return std::move(attempt);
 }
 
+StatusOr<Artifact> Compilation::Lowering::readSignatures() {
+  PLIM_RETURN_IF_ERROR(parse());
+  PLIM_RETURN_IF_ERROR(describe());
+  if (all.isStopped())
+    return all.stopped();
+  if (Operation *variable = variableOf(*module))
+    return errorAtPlace(StatusCode::Unimplemented,
+                        ir::locationText(variable->getLoc()) +
+                            "functions of a module with variables cannot be compiled one by one");
+  if (failed(ir::checkSignatures(*module)))
+    return diagnostics.status("checking");
+  for (FunctionSignature &function : attempt.artifact.functions)
+    for (ValueType &argument : function.arguments)
+      if (argument.isMemref)
+        argument.access = Access::ReadWrite; // as far as is known
+  all.progress.advance(1);
+  return std::move(attempt.artifact);
+}
+
 void Compilation::Lowering::witness(std::string_view what) const {
   if (options.witness)
     options.witness({Diagnostic::Severity::Note, "", 0, 0, 0, 0, std::string(what)});
@@ -358,11 +384,28 @@ Status Compilation::Lowering::describe() {
   if (const std::string &special = options.specialization.function; !special.empty())
     std::erase_if(artifact.functions,
                   [&](const FunctionSignature &function) { return function.name != special; });
+  if (!options.onlyFunction.empty())
+    PLIM_RETURN_IF_ERROR(dropOtherFunctions());
   if (artifact.functions.empty())
     return invalidArgumentError((name + ": the module has no public function").str());
   targets::dlti::attachTarget(*module, all.target);
   PLIM_RETURN_IF_ERROR(attachLimits(*module, ir::engineLimitsAttr, options.engineLimits));
   return attachLimits(*module, ir::limitsAttr, options.loadLimits);
+}
+
+/// All that the one function that is wanted does not need.
+Status Compilation::Lowering::dropOtherFunctions() {
+  const StringRef wanted = options.onlyFunction;
+  std::erase_if(attempt.artifact.functions, [&](const FunctionSignature &function) {
+    return StringRef(function.name) != wanted;
+  });
+  for (auto function : module->getOps<func::FuncOp>())
+    if (function.getName() != wanted)
+      function.setPrivate();
+  PassManager drop(&context);
+  drop.enableVerifier(false);
+  drop.addPass(createSymbolDCEPass());
+  return succeeded(drop.run(*module)) ? okStatus() : diagnostics.status("lowering");
 }
 
 ir::PipelineOptions Compilation::Lowering::pipelineOptions() {

@@ -115,6 +115,13 @@ struct CompileOptions {
   /// If not empty: code for a program without the engine, whose functions have this in front of their names
   /// (docs/design/export.md). The artifact has one object and the header, and cannot be linked.
   std::string exportName = {};
+  /// If not empty, the public function that is compiled, with what it calls. All others are parsed
+  /// and verified alone.
+  std::string onlyFunction = {};
+  /// The source is parsed and verified, and nothing is compiled: the artifact says what public
+  /// functions there are and which parameters, and cannot be linked. What a function does to a
+  /// memref is not known then. Unimplemented, with the place, for a source with variables.
+  bool describesOnly = false;
   ProgressCallback progress;
   /// If set, is told each error when the compiler says it, and, as a note at the place of what is compiled, what begins
   /// now: "while parsing", "in pass 'canonicalize'". For who may not live to hear the end. Any thread.

@@ -6,6 +6,8 @@
 #include "jit/Signatures.h"
 
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/StringSet.h"
@@ -179,6 +181,19 @@ std::vector<std::string> parametersOf(ModuleOp module) {
     if (isa_and_nonnull<ml_program::ExternAttr>(global.getValueAttr()))
       names.push_back(global.getSymName().str());
   return names;
+}
+
+Operation *variableOf(ModuleOp module) {
+  for (Operation &op : module.getOps()) {
+    if (auto global = dyn_cast<ml_program::GlobalOp>(op); global && global.getIsMutable())
+      return &op;
+    if (auto global = dyn_cast<memref::GlobalOp>(op);
+        global && global.getInitialValue() && !global.getConstant())
+      return &op;
+    if (isa<tosa::VariableOp>(op))
+      return &op;
+  }
+  return nullptr;
 }
 
 Status collectData(ModuleOp module, Artifact &artifact, ConstantTable &table,

@@ -13,6 +13,9 @@ namespace plim::jit {
 /// The names of the parameters that a module which was just parsed declares, in its order.
 std::vector<std::string> parametersOf(mlir::ModuleOp module);
 
+/// A variable of a module that was just parsed; null if it has none.
+mlir::Operation *variableOf(mlir::ModuleOp module);
+
 /// Adds the data of `module` to the artifact, equal contents once. From the artifact's
 /// `unreadParameters` it removes those that something needs. Large contents are shared instead of
 /// copied if `table` knows them, or if they lie aligned in `source` and that has an owner.

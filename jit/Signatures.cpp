@@ -56,6 +56,10 @@ std::vector<FunctionSignature> signaturesOf(ModuleOp module, const SourceNames &
           ir::ExtentBounds bounds = ir::extentBounds(each);
           argument.bounds.push_back({bounds.min, bounds.max.value_or(ExtentBounds().max)});
         }
+      if (auto result = function.getArgAttrOfType<IntegerAttr>(unsigned(i), ir::donateAttr)) {
+        argument.donatedTo = static_cast<uint32_t>(result.getInt());
+        argument.access = Access::ReadWrite;
+      }
     }
     for (Type type : function.getResultTypes())
       signature.results.push_back(valueTypeOf(type));

@@ -81,7 +81,7 @@ std::string inputsOf(std::string_view sourceName, const CompileOptions &options)
   // As they are: JSON has other bytes for those that are no UTF-8.
   for (std::string_view text :
        {sourceName, std::string_view(options.policy), std::string_view(options.preferredDevice),
-        std::string_view(options.specialization.function)})
+        std::string_view(options.specialization.function), std::string_view(options.onlyFunction)})
     writer.text(text);
   for (const std::vector<std::string> *limits : {&options.engineLimits, &options.loadLimits})
     writer.list(*limits, [&](const std::string &limit) { writer.text(limit); });
@@ -95,7 +95,7 @@ std::string toJson(const WorkerRequest &request) {
                /*not sent:*/ parallelFor, sourceOwner, /*by name:*/ devices, devicesWithoutCompiler,
                preferredDevice, deviceMemories,
                /*in the request:*/ cache, assembly, irAfter, /*not sent:*/ takeIr,
-               /*in the request:*/ exportName, progress,
+               /*in the request:*/ exportName, onlyFunction, describesOnly, progress,
                /*not sent:*/ witness, /*in the request:*/ specialization,
                /*not sent:*/ stop, timeout, begin, profiler] = options;
   (void)parallelFor, (void)sourceOwner, (void)devices, (void)cache, (void)assembly, (void)takeIr,
@@ -114,6 +114,8 @@ std::string toJson(const WorkerRequest &request) {
                             {"preferred_device", json::fixUTF8(preferredDevice)},
                             {"device_memories", fixUTF8(deviceMemories)},
                             {"export_name", json::fixUTF8(exportName)},
+                            {"only_function", json::fixUTF8(onlyFunction)},
+                            {"describes_only", describesOnly},
                             {"specialized_function", json::fixUTF8(specialization.function)},
                             {"specialized_extents", specialization.extents},
                             {"cache_folder", request.cacheFolder},
@@ -147,6 +149,8 @@ StatusOr<WorkerRequest> requestFromJson(std::string_view text) {
       !map.map("preferred_device", options.preferredDevice) ||
       !map.map("device_memories", options.deviceMemories) ||
       !map.map("export_name", options.exportName) ||
+      !map.map("only_function", options.onlyFunction) ||
+      !map.map("describes_only", options.describesOnly) ||
       !map.map("specialized_function", options.specialization.function) ||
       !map.map("specialized_extents", options.specialization.extents) ||
       !map.map("cache_folder", request.cacheFolder) ||

@@ -1,8 +1,12 @@
 #include "ir/Pipelines/Load.h"
 
+#include "ir/Import/Donations.h"
+#include "ir/Import/Supported.h"
+
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
@@ -489,4 +493,14 @@ OwningOpRef<ModuleOp> plim::ir::loadModule(MLIRContext &context, StringRef sourc
   if (module && failed(LimitChecker(limits).check(*module)))
     return {};
   return module;
+}
+
+LogicalResult plim::ir::checkSignatures(ModuleOp module) {
+  SymbolTableCollection tables;
+  const SymbolUserMap users(tables, module);
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.isPublic() && !function.isExternal() &&
+        (failed(checkBoundary(function)) || failed(checkDonations(function, users))))
+      return failure();
+  return success();
 }

@@ -24,4 +24,8 @@ mlir::OwningOpRef<mlir::ModuleOp> loadModule(mlir::MLIRContext &context, llvm::S
                                              llvm::StringRef name,
                                              const targets::SourceLimits &limits = {});
 
+/// May callers pass the arguments of its public functions and get their results? What the import
+/// checks of that, and no more. The module is not to be lowered any more.
+mlir::LogicalResult checkSignatures(mlir::ModuleOp module);
+
 } // namespace plim::ir

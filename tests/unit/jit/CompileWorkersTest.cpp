@@ -161,6 +161,30 @@ func.func @twice(%x: tensor<?xf32>) -> tensor<?xf32> {
   EXPECT_EQ(last, 1);
 }
 
+TEST(CompileWorkers, CompileOneFunctionOrNone) {
+  constexpr const char *source = R"(
+func.func @one() -> i32 {
+  %c = arith.constant 1 : i32
+  return %c : i32
+}
+func.func @two() -> i32 {
+  %c = arith.constant 2 : i32
+  return %c : i32
+}
+)";
+  CompileWorkers workers({});
+  CompileOptions one, none;
+  one.onlyFunction = "two";
+  none.describesOnly = true;
+  for (const CompileOptions &options : {one, none}) {
+    StatusOr<Artifact> expected = compile(source, "in.mlir", host(), options);
+    StatusOr<Artifact> artifact = compileIn(workers, source, options);
+    ASSERT_TRUE(expected.ok() && artifact.ok()) << artifact.status().toString();
+    EXPECT_EQ(serialize(*artifact), serialize(*expected));
+    EXPECT_EQ(artifact->functions.size(), options.describesOnly ? 2U : 1U);
+  }
+}
+
 TEST(CompileWorkers, SurviveEverythingOfTheCorpus) {
   CompileWorkers workers({});
   size_t count = 0, ended = 0;

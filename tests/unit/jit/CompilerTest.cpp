@@ -49,6 +49,67 @@ std::string genericWith(std::string_view attributes) {
          "  } -> tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n";
 }
 
+constexpr const char *callsSource = R"(
+ml_program.global private @w(#ml_program.extern<tensor<2xf32>>) : tensor<2xf32>
+func.func private @one() -> i32 {
+  %c = arith.constant 1 : i32
+  return %c : i32
+}
+func.func @two() -> i32 {
+  %a = func.call @one() : () -> i32
+  %r = arith.addi %a, %a : i32
+  return %r : i32
+}
+func.func @four(%x: memref<4xi32> {plim.bounds = [{}]}) -> i32 {
+  %a = func.call @two() : () -> i32
+  %r = arith.addi %a, %a : i32
+  return %r : i32
+}
+func.func @wrong(%x: f32) -> f32 {
+  %a = tensor.splat %x : tensor<4294967296x4294967296x16xf32>
+  %c = arith.constant 0 : index
+  %r = tensor.extract %a[%c, %c, %c] : tensor<4294967296x4294967296x16xf32>
+  return %r : f32
+}
+)";
+
+TEST(Compiler, CompilesOneFunctionAlone) {
+  EXPECT_THAT(refusal(callsSource), StartsWith("in.mlir:18:8: "));
+  for (const char *name : {"two", "four"}) {
+    CompileOptions options;
+    options.onlyFunction = name;
+    StatusOr<Artifact> artifact = compileText(callsSource, options);
+    ASSERT_TRUE(artifact.ok()) << artifact.status().toString();
+    EXPECT_THAT(artifact->functions, ElementsAre(Field(&FunctionSignature::name, name)));
+    EXPECT_FALSE(artifact->objects.empty());
+    EXPECT_THAT(artifact->unreadParameters, ElementsAre("w"));
+  }
+  CompileOptions options;
+  options.onlyFunction = "wrong";
+  EXPECT_THAT(refusal(callsSource, options), StartsWith("in.mlir:18:8: "));
+  options.onlyFunction = "one"; // which is private
+  EXPECT_THAT(refusal(callsSource, options), HasSubstr("no public function"));
+}
+
+TEST(Compiler, DescribesWithoutCompiling) {
+  CompileOptions options;
+  options.describesOnly = true;
+  std::vector<double> told;
+  options.progress = [&](const CompileProgress &progress) { told.push_back(progress.fraction); };
+  CompileTimes times;
+  StatusOr<Artifact> artifact = compile(callsSource, "in.mlir", host(), options, &times);
+  ASSERT_TRUE(artifact.ok()) << artifact.status().toString();
+  EXPECT_THAT(artifact->functions, ElementsAre(Field(&FunctionSignature::name, "two"),
+                                               Field(&FunctionSignature::name, "four"),
+                                               Field(&FunctionSignature::name, "wrong")));
+  EXPECT_EQ(artifact->functions[1].arguments[0].access, Access::ReadWrite);
+  EXPECT_THAT(artifact->unreadParameters, ElementsAre("w"));
+  EXPECT_TRUE(artifact->objects.empty());
+  EXPECT_THAT(told, ElementsAre(0, 1));
+  EXPECT_GT(times.parse, 0);
+  EXPECT_EQ(times.objects, 0);
+}
+
 TEST(Compiler, TellsItsWitnessWhatBeginsAndWhatIsWrong) {
   std::vector<Diagnostic> told;
   CompileOptions options;
