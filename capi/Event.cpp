@@ -50,6 +50,16 @@ plim_status *plim_event_results(const plim_event *event, plim_value *results, si
   });
 }
 
+plim_status *plim_event_module(const plim_event *event, plim_module **out_module) {
+  return enter([&]() -> Status {
+    PLIM_RETURN_IF_ERROR(checkHandle(event));
+    PLIM_RETURN_IF_ERROR(checkPointer(out_module, "out_module"));
+    PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Module> module, event->event.module());
+    *out_module = makeHandle<plim_module>(event->quarantine, std::move(module));
+    return okStatus();
+  });
+}
+
 plim_status *plim_event_cancel(plim_event *event) {
   return enter([&]() -> Status {
     PLIM_RETURN_IF_ERROR(checkHandle(event));

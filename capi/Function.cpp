@@ -168,7 +168,7 @@ plim_status *plim_function_result_type(const plim_function *function, size_t ind
 }
 
 size_t plim_function_stack_bytes(const plim_function *function) {
-  return isLive(function) ? static_cast<size_t>(signatureOf(function).stackBytes) : 0;
+  return isLive(function) ? function->function.stackBytes() : 0;
 }
 
 plim_status *plim_function_call(const plim_function *function, const plim_value *arguments,

@@ -20,8 +20,9 @@ namespace {
 
 Status readOptions(const plim_load_options *options, plim_load_options &given, LoadOptions &out) {
   PLIM_RETURN_IF_ERROR(readStruct(options, "options", given));
-  PLIM_RETURN_IF_ERROR(checkFlags(given.flags, PLIM_LOAD_ORACLE, "options"));
+  PLIM_RETURN_IF_ERROR(checkFlags(given.flags, PLIM_LOAD_ORACLE | PLIM_LOAD_LAZY, "options"));
   out.oracle = given.flags & PLIM_LOAD_ORACLE;
+  out.lazy = given.flags & PLIM_LOAD_LAZY;
   if (given.reserved != 0)
     return invalidArgumentError("a reserved field of options is not 0");
   PLIM_RETURN_IF_ERROR(readNumerics(given.numerics, out.numerics));
@@ -77,6 +78,64 @@ StatusOr<std::string_view> importIfModel(std::string_view source, const std::str
   return std::string_view(imported.text);
 }
 
+/// From MLIR or a model to a module. `owner` keeps the source; null: the caller does for the load.
+StatusOr<std::shared_ptr<Module>> loadSource(Engine &engine, std::string_view source,
+                                             const std::string &name,
+                                             std::shared_ptr<const void> owner,
+                                             LoadOptions options) {
+  const auto imported = std::make_shared<importers::ImportedSource>();
+  PLIM_ASSIGN_OR_RETURN(std::string_view text,
+                        importIfModel(source, name, owner, *imported, options));
+  // What a module may keep is the text that a model became, and not the model.
+  options.sourceOwner = std::move(owner);
+  if (text.data() != source.data())
+    options.sourceOwner = imported;
+  return engine.load(text, name, options);
+}
+
+StatusOr<std::shared_ptr<Module>> loadFile(Engine &engine, const std::string &path,
+                                           LoadOptions options) {
+  if (!importers::isModelFile(path))
+    return engine.loadFile(path, options);
+  PLIM_ASSIGN_OR_RETURN(importers::ImportedSource imported, importers::importModelFile(path));
+  options.parameters.merge(imported.parameters);
+  return engine.load(imported.text, path, options);
+}
+
+/// What plim_module_load_file() and its like are given.
+Status readFile(const plim_engine *engine, const char *path, const plim_load_options *options,
+                LoadOptions &out) {
+  PLIM_RETURN_IF_ERROR(checkHandle(engine));
+  PLIM_RETURN_IF_ERROR(checkPointer(path, "path"));
+  plim_load_options given;
+  PLIM_RETURN_IF_ERROR(readOptions(options, given, out));
+  if (given.release_source)
+    return invalidArgumentError("a file has no source of the host's to release");
+  return okStatus();
+}
+
+/// Begins `work`, and hands its event out.
+Status startLoad(plim_engine *engine, Engine::LoadWork work, LoadOptions options,
+                 plim_event **out_event) {
+  // Nothing may fail when the load has begun.
+  auto *event = makeHandle<plim_event>(engine->quarantine);
+  Status status = okStatus();
+  try {
+    StatusOr<Event> begun = engine->engine->loadAsync(std::move(work), std::move(options));
+    status = begun.status();
+    if (begun.ok())
+      event->event = *std::move(begun);
+  } catch (...) {
+    release(event);
+    throw;
+  }
+  if (status.ok())
+    *out_event = event;
+  else
+    release(event);
+  return status;
+}
+
 } // namespace
 
 extern "C" {
@@ -91,20 +150,44 @@ plim_status *plim_module_load(plim_engine *engine, const void *source, size_t si
     PLIM_RETURN_IF_ERROR(checkPointer(out_module, "out_module"));
     std::shared_ptr<UserData> owner;
     if (given.release_source)
-      loadOptions.sourceOwner = owner =
-          std::make_shared<UserData>(given.source_user, given.release_source);
-    const auto imported = std::make_shared<importers::ImportedSource>();
-    const std::string_view bytes(static_cast<const char *>(source), size);
-    PLIM_ASSIGN_OR_RETURN(std::string_view text,
-                          importIfModel(bytes, name, owner, *imported, loadOptions));
-    // What a module may keep is the text that a model became, and not the model.
-    if (text.data() != bytes.data())
-      loadOptions.sourceOwner = imported;
+      owner = std::make_shared<UserData>(given.source_user, given.release_source);
     PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Module> module,
-                          engine->engine->load(text, name, loadOptions));
+                          loadSource(*engine->engine, {static_cast<const char *>(source), size},
+                                     name, owner, std::move(loadOptions)));
     *out_module = makeHandle<plim_module>(engine->quarantine, std::move(module));
     if (owner)
       owner->take();
+    return okStatus();
+  });
+}
+
+plim_status *plim_module_load_async(plim_engine *engine, const void *source, size_t size,
+                                    const char *name, const plim_load_options *options,
+                                    plim_event **out_event) {
+  return enter([&]() -> Status {
+    plim_load_options given;
+    LoadOptions loadOptions;
+    PLIM_RETURN_IF_ERROR(readSource(engine, source, size, name, options, given, loadOptions));
+    PLIM_RETURN_IF_ERROR(checkPointer(out_event, "out_event"));
+    std::string_view bytes(static_cast<const char *>(source), size);
+    std::shared_ptr<UserData> lent;
+    std::shared_ptr<const void> owner;
+    if (given.release_source) {
+      owner = lent = std::make_shared<UserData>(given.source_user, given.release_source);
+    } else {
+      auto copy = std::make_shared<const std::string>(bytes);
+      bytes = *copy;
+      owner = std::move(copy);
+    }
+    PLIM_RETURN_IF_ERROR(startLoad(
+        engine,
+        [bytes, sourceName = std::string(name),
+         owner = std::move(owner)](Engine &itsEngine, const LoadOptions &itsOptions) {
+          return loadSource(itsEngine, bytes, sourceName, owner, itsOptions);
+        },
+        std::move(loadOptions), out_event));
+    if (lent)
+      lent->take();
     return okStatus();
   });
 }
@@ -169,24 +252,28 @@ plim_status *plim_module_export(plim_engine *engine, const void *source, size_t 
 plim_status *plim_module_load_file(plim_engine *engine, const char *path,
                                    const plim_load_options *options, plim_module **out_module) {
   return enter([&]() -> Status {
-    PLIM_RETURN_IF_ERROR(checkHandle(engine));
-    PLIM_RETURN_IF_ERROR(checkPointer(path, "path"));
-    PLIM_RETURN_IF_ERROR(checkPointer(out_module, "out_module"));
-    plim_load_options given;
     LoadOptions loadOptions;
-    PLIM_RETURN_IF_ERROR(readOptions(options, given, loadOptions));
-    if (given.release_source)
-      return invalidArgumentError("a file has no source of the host's to release");
-    std::shared_ptr<Module> module;
-    if (importers::isModelFile(path)) {
-      PLIM_ASSIGN_OR_RETURN(importers::ImportedSource imported, importers::importModelFile(path));
-      loadOptions.parameters.merge(imported.parameters);
-      PLIM_ASSIGN_OR_RETURN(module, engine->engine->load(imported.text, path, loadOptions));
-    } else {
-      PLIM_ASSIGN_OR_RETURN(module, engine->engine->loadFile(path, loadOptions));
-    }
+    PLIM_RETURN_IF_ERROR(readFile(engine, path, options, loadOptions));
+    PLIM_RETURN_IF_ERROR(checkPointer(out_module, "out_module"));
+    PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Module> module,
+                          loadFile(*engine->engine, path, std::move(loadOptions)));
     *out_module = makeHandle<plim_module>(engine->quarantine, std::move(module));
     return okStatus();
+  });
+}
+
+plim_status *plim_module_load_file_async(plim_engine *engine, const char *path,
+                                         const plim_load_options *options, plim_event **out_event) {
+  return enter([&]() -> Status {
+    LoadOptions loadOptions;
+    PLIM_RETURN_IF_ERROR(readFile(engine, path, options, loadOptions));
+    PLIM_RETURN_IF_ERROR(checkPointer(out_event, "out_event"));
+    return startLoad(
+        engine,
+        [name = std::string(path)](Engine &itsEngine, const LoadOptions &itsOptions) {
+          return loadFile(itsEngine, name, itsOptions);
+        },
+        std::move(loadOptions), out_event);
   });
 }
 
@@ -216,6 +303,9 @@ plim_status *plim_module_explain(const plim_module *module, plim_report **out_re
   return enter([&]() -> Status {
     PLIM_RETURN_IF_ERROR(checkHandle(module));
     PLIM_RETURN_IF_ERROR(checkPointer(out_report, "out_report"));
+    if (module->module->isLazy())
+      return failedPreconditionError("a lazy module decides when its functions are called: explain "
+                                     "one that is not lazy");
     *out_report = makeHandle<plim_report>(nullptr, module->module->report());
     return okStatus();
   });

@@ -77,6 +77,9 @@ export interface LoadOptions extends CompileOptions {
   device?: string;
   /** The plain lowering that every optimisation is compared with; slow. */
   oracle?: boolean;
+  /** Each function is compiled, with what it calls, when it is called first; what cannot be compiled its
+   * calls say. Not for sources with variables, nor to explain(). */
+  lazy?: boolean;
   /** Values of the module's parameters, or the path of a .safetensors file with them. Arrays are used where they are, and must
    * not be written while the module lives. Without an element type it is that of the array. */
   parameters?: string | Record<string, TypedArray | (Tensor & { element?: ElementType })>;

@@ -76,6 +76,7 @@ Status run(const RunOptions &options, const std::shared_ptr<Profiler> &profiler,
   PLIM_ASSIGN_OR_RETURN(std::vector<Value> inputs, readInputs(options.call, pool));
   PLIM_ASSIGN_OR_RETURN(std::shared_ptr<Engine> engine, makeEngine(options.module, profiler));
   LoadOptions load = loadOptions(options.module, err);
+  load.lazy = options.lazy;
   if (options.specialize && options.module.specialization == Specialization::None)
     load.specialization = {Specialization::OnRequest};
   PLIM_ASSIGN_OR_RETURN(load.parameters, readParameters(options.call, pool));

@@ -26,6 +26,7 @@ struct RunOptions {
   Print print = Print::Summary;
   int64_t repeat = 1;
   bool specialize = false; // code for the extents of the inputs, before the first call
+  bool lazy = false;       // the function that is called, and no other, is compiled
   bool stats = false;      // what the calls took, on standard error
   bool progress = false;   // of a long compilation, on standard error, which is a terminal
   std::string

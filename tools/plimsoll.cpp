@@ -96,6 +96,7 @@ int main(int argc, char **argv) {
   runCommand->add_flag_callback(
       "--specialize-hot", [&] { run.module.specialization = Hot; },
       "compile in the background for extents that calls keep coming with");
+  runCommand->add_flag("--lazy", run.lazy, "compile the function that is called alone");
   runCommand->add_flag("--stats", run.stats,
                        "print, on standard error: times of loading, percentiles of the calls (each "
                        "adds about 0.2 us a "

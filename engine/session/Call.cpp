@@ -300,6 +300,8 @@ namespace plim {
 [[gnu::flatten]] Status Function::callInto(std::span<const runtime::Value> arguments,
                                            std::span<runtime::Value> results,
                                            const CallOptions &options) const {
+  if (deferred)
+    return callDeferred(arguments, results, options);
   ProfilerSpan span(module->state->engine->state->options.profiler.get(), Profiler::Kind::Call,
                     description->name.c_str(), description->location.c_str());
   session::Call call(*this, arguments, results, options);

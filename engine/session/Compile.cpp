@@ -16,6 +16,8 @@ StatusOr<jit::Artifact> Engine::compile(std::string_view source, std::string_vie
   PLIM_RETURN_IF_ERROR(checkStack());
   if (jit::isArtifact(source))
     return invalidArgumentError(std::string(sourceName) + " is compiled already");
+  if (options.lazy)
+    return invalidArgumentError("an artifact has the code of all functions: lazy is for loads");
   PLIM_ASSIGN_OR_RETURN(jit::CompileOptions compileOptions, compileOptionsOf(options));
   PLIM_ASSIGN_OR_RETURN(State::Compiled compiled, state->compile(source, state->digestOf(source),
                                                                  sourceName, compileOptions));
@@ -27,6 +29,8 @@ StatusOr<ExportedCode> Engine::exportCode(std::string_view source, std::string_v
   PLIM_RETURN_IF_ERROR(checkStack());
   if (jit::isArtifact(source))
     return invalidArgumentError(std::string(sourceName) + " is compiled already");
+  if (options.lazy)
+    return invalidArgumentError("exported code is that of all functions: lazy is for loads");
   if (state->options.checked)
     return invalidArgumentError("an engine that looks for faults exports no code");
   if (exportName.empty())
@@ -61,6 +65,7 @@ StatusOr<jit::CompileOptions> Engine::compileOptionsOf(const LoadOptions &option
   result.progress = options.progress;
   result.stop = options.stop;
   result.timeout = options.timeout;
+  result.begin = options.begin;
   result.profiler = state->options.profiler.get();
   result.parallelFor = state->parallelFor();
   return result;

@@ -116,6 +116,7 @@ StatusOr<std::shared_ptr<Engine>> Engine::create(EngineOptions options) {
                                               .workers = options.workers,
                                               .profiler = options.profiler.get(),
                                               .memoryUse = memoryUse});
+  state.loads.emplace(size_t(state.executor->threads()));
   std::vector<jit::HostSymbol> symbols;
   for (const runtime::RuntimeSymbol &symbol : runtime::runtimeSymbols())
     symbols.push_back({symbol.name, symbol.address});

@@ -54,6 +54,8 @@ namespace plim {
 
 namespace session {
 class Call;
+class DeferredFunction;
+class DeferredFunctions;
 class LentMemory;
 class Linking;
 } // namespace session
@@ -184,6 +186,14 @@ struct LoadOptions {
   /// Ends the compilation with DeadlineExceeded in the same places, or anywhere in a process of its
   /// own. 0: never.
   std::chrono::nanoseconds timeout{0};
+  /// What that is counted from; the load, unless it is a part of something that began before.
+  std::optional<std::chrono::steady_clock::time_point> begin = {};
+  /// Each function is compiled, with what it calls, when it is called first: the load parses and
+  /// verifies the source, which the module keeps (docs/design/compile-time.md). What a function
+  /// does to a memref its signature does not know: readwrite. Unimplemented, with the place, for a
+  /// source with variables; InvalidArgument beside pools, assembly or IR, and for compile() and
+  /// exportCode().
+  bool lazy = false;
   /// Stronger than the engine's. A module that may have some keeps its source, or the mapped file.
   std::optional<SpecializationOptions> specialization;
 };
@@ -322,6 +332,10 @@ public:
   StatusOr<WorkspaceRequirement>
   workspaceRequirement(std::span<const runtime::Value> arguments) const;
 
+  /// The stack that a call needs on the thread that runs its host code. 0 for a function of a lazy
+  /// module that has no code yet.
+  size_t stackBytes() const;
+
   /// Makes code for the extents of these arguments, of which nothing else counts, before it
   /// returns. Calls with these extents use it from then on, as long as it is not evicted. The
   /// results are the same but for the order in which sums are taken, and so are all errors. Ok if
@@ -331,10 +345,12 @@ public:
   Status specialize(std::span<const runtime::Value> arguments) const;
 
   /// The raw pointer of a kernel, valid while the module lives. Null for other functions, and for
-  /// kernels whose signature says `rawTakesContext`. It has C's calling convention. Its arguments
-  /// are those of the signature in order: a scalar by value; a memref as a pointer to its first
-  /// element, followed by one int64_t for each dynamic extent and, if its layout is strided, one
-  /// for each dynamic stride.
+  /// kernels whose signature says `rawTakesContext`. In a lazy module the function is compiled
+  /// first if it has no code, and null means as well that this fails.
+  ///
+  /// It has C's calling convention. Its arguments are those of the signature in order: a scalar by
+  /// value; a memref as a pointer to its first element, followed by one int64_t for each dynamic
+  /// extent and, if its layout is strided, one for each dynamic stride.
   ///
   /// All of it runs on the thread that calls, parallel loops too. Nothing checks that thread's
   /// stack, which must have `signature().stackBytes` left. What would fail a call, such as a
@@ -345,15 +361,19 @@ private:
   friend class Module;
   friend class Event;
   friend class session::Call;
+  friend class session::DeferredFunctions;
   friend class session::LentMemory;
   Function(std::shared_ptr<const Module> module, const jit::FunctionSignature *description);
   runtime::Executor &executor() const;
+  Status callDeferred(std::span<const runtime::Value> arguments, std::span<runtime::Value> results,
+                      const CallOptions &options) const;
 
   std::shared_ptr<const Module> module;
   const jit::FunctionSignature *description;
-  FunctionCode general;                       // of the module
-  Specializations *specializations = nullptr; // of the module; null if there are none
-  size_t position;                            // among its functions
+  session::DeferredFunction *deferred = nullptr; // of a lazy module; null in others
+  FunctionCode general;                          // of the module; none in a lazy one
+  Specializations *specializations = nullptr;    // of the module; null if there are none
+  size_t position;                               // among its functions
   std::vector<runtime::ElementType> argumentTypes, resultTypes;
   static constexpr size_t noDonor = ~size_t(0);
   std::vector<size_t> donors; // by result: the argument whose memory it takes
@@ -373,7 +393,9 @@ public:
   /// Variables of their own for calls that name them, as they are in the beginning. Never fails for
   /// a module without variables. ResourceExhausted without memory.
   StatusOr<std::shared_ptr<ModuleState>> createState() const;
-  /// JSON: every placement, access and dispatch, with the reason.
+  /// Is each function compiled when it is called first?
+  bool isLazy() const;
+  /// JSON: every placement, access and dispatch, with the reason. Empty for a lazy module.
   const std::string &report() const;
   const LoadStatistics &statistics() const;
   SpecializationStatistics specializationStatistics() const;
@@ -383,6 +405,7 @@ private:
   friend class Function;
   friend class Specializations;
   friend class session::Call;
+  friend class session::DeferredFunctions;
   friend class session::LentMemory;
   friend class session::Linking;
   Module();
@@ -430,6 +453,16 @@ public:
   StatusOr<std::shared_ptr<Module>> loadFile(const std::string &path,
                                              const LoadOptions &options = {});
 
+  /// A load that runs by itself, on a thread of its own (LoadThreads.h): `work`, mostly load() or
+  /// loadFile() with these options, whose `stop` is then that of the event, which the given one
+  /// requests as well. As many as the engine has threads run at once, others wait for their turn;
+  /// `timeout` counts from here. All errors of the load are the event's. The engine, and what
+  /// `work` and `options` have, are kept until it has ended; what they borrow must stay.
+  /// ResourceExhausted without a thread; FailedPrecondition in a forked child.
+  using LoadWork =
+      std::function<StatusOr<std::shared_ptr<Module>>(Engine &engine, const LoadOptions &options)>;
+  StatusOr<Event> loadAsync(LoadWork work, LoadOptions options = {});
+
   /// The whole of a file or a pipe, as io::readWhole() reads it, with its errors.
   static StatusOr<std::string> readSource(const std::string &path);
 
@@ -455,16 +488,22 @@ private:
   friend class Module;
   friend class Specializations;
   friend class session::Call;
+  friend class session::DeferredFunctions;
   friend class session::LentMemory;
   friend class session::Linking;
   Engine();
   const std::string &policyOf(const LoadOptions &options) const;
   /// InvalidArgument for a device that the engine does not have.
   StatusOr<jit::CompileOptions> compileOptionsOf(const LoadOptions &options) const;
-  /// `digest` is State::digestOf(source).
+  /// `digest` is State::digestOf(source). With `only`, of that function alone.
   StatusOr<std::shared_ptr<Module>> load(std::string_view source, const Digest &digest,
                                          std::string_view sourceName, const LoadOptions &options,
-                                         std::chrono::steady_clock::time_point start);
+                                         std::chrono::steady_clock::time_point start,
+                                         std::string_view only = {});
+  StatusOr<std::shared_ptr<Module>> loadLazily(std::string_view source, const Digest &digest,
+                                               std::string_view sourceName,
+                                               const LoadOptions &options,
+                                               std::chrono::steady_clock::time_point start);
   StatusOr<std::shared_ptr<Module>> loadCompiled(jit::Artifact artifact, std::string_view name,
                                                  const LoadOptions &options,
                                                  std::chrono::steady_clock::time_point start);

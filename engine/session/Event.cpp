@@ -2,6 +2,7 @@
 
 #include "engine/runtime/Executor.h"
 #include "engine/session/EventPool.h"
+#include "engine/session/LoadThreads.h"
 #include "engine/session/State.h"
 
 #include <algorithm>
@@ -25,8 +26,12 @@ using runtime::Value;
 // A call waits for the calls that it comes after, then in the executor's queue, then runs. The
 // thread that takes the task ends the call: either by running it, or by cancelling it before.
 //
+// A load has a thread of its own instead of the queue (LoadThreads.h), and comes after nothing.
+//
 // A state is used again and again, and keeps the memory of its arrays, so that an event takes none.
 struct Event::State final : runtime::Task {
+  using LoadWork = std::function<StatusOr<std::shared_ptr<Module>>(const std::stop_token &)>;
+
   struct Stop {
     State *state;
     void operator()() const {
@@ -46,6 +51,16 @@ struct Event::State final : runtime::Task {
     arguments.assign(given.begin(), given.end());
     priority = options.priority;
     function = called;
+  }
+
+  /// Of a load, before its thread is started.
+  void prepare(LoadWork work, const std::stop_token &stopOfCaller) {
+    if (stop.stop_requested())
+      stop = std::stop_source();
+    isLoad = true;
+    load = std::move(work);
+    if (stopOfCaller.stop_possible())
+      link.emplace(stopOfCaller, Stop{this});
   }
 
   /// Starts it when the calls before have ended. Once, when it is shared.
@@ -104,31 +119,44 @@ struct Event::State final : runtime::Task {
     Status result = before;
     if (result.ok()) {
       try {
-        results.resize(function->signature().results.size());
-        result = function->callInto(arguments, results, call);
+        result = isLoad ? runLoad() : runCall();
       } catch (const std::bad_alloc &) {
         result = home->exhausted;
+      } catch (...) {
+        result = home->thrown;
       }
     }
     finish(std::move(result), isWorker);
   }
 
+  Status runCall() {
+    results.resize(function->signature().results.size());
+    return function->callInto(arguments, results, call);
+  }
+
+  Status runLoad() {
+    PLIM_ASSIGN_OR_RETURN(loaded, load(stop.get_token()));
+    return okStatus();
+  }
+
   void cancel() {
     stop.request_stop();
     if (take())
-      finish(home->cancelled, false);
+      finish(isLoad ? home->loadCancelled : home->cancelled, false);
   }
 
   void finish(Status result, bool isWorker) {
     // What it holds goes first: whoever hears of the end may expect to have the last handle.
     if (!result.ok())
       results.clear();
-    std::shared_ptr<const Module> module;
+    std::shared_ptr<const Module> called;
     {
       std::lock_guard lock(mutex);
-      module.swap(function->module);
+      if (!isLoad)
+        called.swap(function->module);
     }
-    module.reset();
+    called.reset();
+    load = nullptr;
     arguments.clear();
     outputs.clear();
     call.outputs = {};
@@ -153,8 +181,10 @@ struct Event::State final : runtime::Task {
   void dispose() noexcept override {
     link.reset();
     results.clear();
+    load = nullptr;
+    loaded.reset();
     before = status = okStatus();
-    isDone = ready = false;
+    isDone = ready = isLoad = false;
     renew();
     std::exchange(home, nullptr)->keep(this);
   }
@@ -168,10 +198,13 @@ struct Event::State final : runtime::Task {
   std::vector<Buffer> outputs;
   std::vector<Value> arguments;
   std::vector<Value> results; // of everybody when it is done
+  LoadWork load;
+  std::shared_ptr<Module> loaded; // as results
   std::stop_source stop;
   std::optional<std::stop_callback<Stop>>
       link; // until nobody knows the event: its end may be a stop
   runtime::Priority priority = runtime::Priority::Normal;
+  bool isLoad = false;
 
   std::atomic<bool> isDone{false}, ready{false};
   std::mutex mutex;
@@ -250,8 +283,16 @@ bool Event::waitFor(std::chrono::nanoseconds timeout) const {
 
 Status Event::status() const {
   if (!done())
-    return failedPreconditionError("the call has not ended");
+    return failedPreconditionError(state->isLoad ? "the load has not ended"
+                                                 : "the call has not ended");
   return state->status;
+}
+
+StatusOr<std::shared_ptr<Module>> Event::module() const {
+  if (!state->isLoad)
+    return invalidArgumentError("the event is of a call, which gives no module");
+  PLIM_RETURN_IF_ERROR(status());
+  return state->loaded;
 }
 
 std::span<const Value> Event::results() const {
@@ -279,6 +320,24 @@ Event Function::callAsync(std::span<const Value> arguments, const AsyncOptions &
   Event event(module->state->engine->state->events->take());
   event.state->prepare(*this, arguments, options);
   event.state->start(options.after, options.call.stop);
+  return event;
+}
+
+StatusOr<Event> Engine::loadAsync(LoadWork work, LoadOptions options) {
+  Event event(state->events->take());
+  options.begin = options.begin.value_or(LoadThreads::Clock::now());
+  const std::stop_token ofCaller = options.stop;
+  event.state->prepare(
+      [engine = shared_from_this(), work = std::move(work), options = std::move(options)](
+          const std::stop_token &stop) mutable -> StatusOr<std::shared_ptr<Module>> {
+        PLIM_ASSIGN_OR_RETURN(
+            const LoadThreads::Turn turn,
+            engine->state->loads->takeTurn(stop, *options.begin, options.timeout));
+        options.stop = stop;
+        return work(*engine, options);
+      },
+      ofCaller);
+  PLIM_RETURN_IF_ERROR(state->loads->start(runtime::TaskRef<runtime::Task>::to(*event.state)));
   return event;
 }
 

@@ -1,8 +1,10 @@
-// Event: the end of a call that runs by itself.
+// Event: the end of a call, or of a load, that runs by itself.
 //
 //   Event step = function.callAsync(arguments);
 //   Event next = other.callAsync(arguments, {.after = std::array{step}});
 //   Status status = next.wait();
+//
+// What is said of calls holds for loads (Engine::loadAsync()), but for what is said of them.
 //
 // Threads: a light handle to shared state; every method may be called from any thread at any time.
 #pragma once
@@ -12,10 +14,13 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <span>
 #include <utility>
 
 namespace plim {
+
+class Module;
 
 class Event {
 public:
@@ -44,9 +49,14 @@ public:
   /// until the last handle to the event is gone.
   std::span<const runtime::Value> results() const;
 
+  /// Of a load: the module, if it has ended well, which stays until the last handle to the event is
+  /// gone as well; else its status, or FailedPrecondition before its end. InvalidArgument for a
+  /// call.
+  StatusOr<std::shared_ptr<Module>> module() const;
+
   /// Ends the call with Cancelled: at once if it has not begun, otherwise within milliseconds: loops of all
-  /// functions, recursion and waits for other calls look for it. Host functions and devices run to their end. Of no
-  /// effect on one that has ended.
+  /// functions, recursion and waits for other calls look for it. Host functions and devices run to
+  /// their end. A load ends where LoadOptions::stop says. Of no effect on one that has ended.
   void cancel() const;
 
   /// Calls `callback` once, when the call has ended: on the thread that ended it, or here and now if it has.
@@ -55,6 +65,7 @@ public:
   void then(std::function<void(const Event &)> callback) const;
 
 private:
+  friend class Engine;
   friend class EventPool;
   friend class Function;
   struct State;

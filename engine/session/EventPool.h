@@ -29,10 +29,12 @@ public:
   /// Takes back a state that nobody refers to; deletes it if maxKept wait already.
   void keep(Event::State *state);
 
-  /// How calls end that get no memory, and that are cancelled: made beforehand, since a call has to
-  /// end.
+  /// How calls and loads end that get no memory, are cancelled, or throw: made beforehand, since
+  /// they have to end.
   const Status exhausted = resourceExhaustedError("out of memory");
   const Status cancelled = cancelledError("the call was cancelled");
+  const Status loadCancelled = cancelledError("the load was cancelled");
+  const Status thrown = internalError("an exception that the engine does not know");
 
 private:
   runtime::Mutex mutex;

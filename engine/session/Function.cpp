@@ -19,7 +19,10 @@ Function::Function(std::shared_ptr<const Module> owner, const FunctionSignature 
       position(static_cast<size_t>(description - module->functions().data())) {
   const Module::State &state = *module->state;
   general.signature = description;
-  general.entry = state.linked->entry(description->name);
+  if (state.deferred)
+    deferred = &(*state.deferred)[position];
+  else
+    general.entry = state.linked->entry(description->name);
   if (auto it = state.planners.find(description); it != state.planners.end()) {
     general.planner = it->second.get();
     general.extentsEntry = state.linked->entry(description->plan.function);
@@ -46,7 +49,16 @@ Function::Function(std::shared_ptr<const Module> owner, const FunctionSignature 
 
 runtime::Executor &Function::executor() const { return *module->state->engine->state->executor; }
 
+size_t Function::stackBytes() const {
+  const Function *code = deferred ? deferred->made() : this;
+  return code ? static_cast<size_t>(code->description->stackBytes) : 0;
+}
+
 StatusOr<WorkspaceRequirement> Function::workspaceRequirement() const {
+  if (deferred) {
+    PLIM_ASSIGN_OR_RETURN(const Function *made, deferred->make({}));
+    return made->workspaceRequirement();
+  }
   if (general.planner)
     return failedPreconditionError("the workspace of '" + description->name +
                                    "' depends on the extents of its arguments: ask with them");
@@ -56,6 +68,10 @@ StatusOr<WorkspaceRequirement> Function::workspaceRequirement() const {
 
 StatusOr<WorkspaceRequirement>
 Function::workspaceRequirement(std::span<const Value> arguments) const {
+  if (deferred) {
+    PLIM_ASSIGN_OR_RETURN(const Function *made, deferred->make({}));
+    return made->workspaceRequirement(arguments);
+  }
   PLIM_RETURN_IF_ERROR(checkArguments(*description, argumentTypes, arguments));
   SmallArray<plim_view, 16> views(arguments.size());
   makeViews(arguments, views.span());
@@ -67,6 +83,10 @@ Function::workspaceRequirement(std::span<const Value> arguments) const {
 }
 
 Status Function::specialize(std::span<const Value> arguments) const {
+  if (deferred) {
+    PLIM_ASSIGN_OR_RETURN(const Function *made, deferred->make({}));
+    return made->specialize(arguments);
+  }
   PLIM_RETURN_IF_ERROR(checkArguments(*description, argumentTypes, arguments));
   if (specializations)
     return specializations->make(position, arguments);
@@ -86,7 +106,26 @@ StatusOr<std::vector<Value>> Function::call(std::span<const Value> arguments,
   return results;
 }
 
+Status Function::callDeferred(std::span<const Value> arguments, std::span<Value> results,
+                              const CallOptions &options) const {
+  const Function *made = deferred->made();
+  if (!made) {
+    // Nothing is compiled for a call that cannot be. What is done to memrefs is not known yet.
+    FunctionSignature known = *description;
+    for (ValueType &argument : known.arguments)
+      if (argument.isMemref)
+        argument.access = jit::Access::ReadOnly;
+    PLIM_RETURN_IF_ERROR(checkArguments(known, argumentTypes, arguments));
+    PLIM_ASSIGN_OR_RETURN(made, deferred->make(options.stop));
+  }
+  return made->callInto(arguments, results, options);
+}
+
 void *Function::rawPointer() const {
+  if (deferred) {
+    StatusOr<const Function *> made = deferred->make({});
+    return made.ok() ? (*made)->rawPointer() : nullptr;
+  }
   if (!description->isKernel || description->rawTakesContext)
     return nullptr;
   return module->state->linked->raw(description->name);

@@ -1,6 +1,7 @@
 // A load, from a text, a file or compiled code to a module: which of them a source is, what it has to be read for, and how long
 // each step takes.
 #include "engine/io/File.h"
+#include "engine/session/DataBindings.h"
 #include "engine/session/State.h"
 #include "jit/ArtifactFile.h"
 #include "support/Hash.h"
@@ -63,10 +64,18 @@ StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source, std::str
 StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source, const Digest &digest,
                                                std::string_view sourceName,
                                                const LoadOptions &options,
-                                               std::chrono::steady_clock::time_point start) {
-  const std::string what = "load " + std::string(sourceName);
+                                               std::chrono::steady_clock::time_point start,
+                                               std::string_view only) {
+  if (options.lazy)
+    return loadLazily(source, digest, sourceName, options, start);
+  const std::string what =
+      "load " + (only.empty() ? "" : std::string(only) + " of ") + std::string(sourceName);
   ProfilerSpan span(state->options.profiler.get(), Profiler::Kind::Load, what.c_str());
   PLIM_ASSIGN_OR_RETURN(jit::CompileOptions compileOptions, compileOptionsOf(options));
+  compileOptions.onlyFunction = only;
+  // Those who wait for the function may be all threads of the arena that would help.
+  if (!only.empty() && state->options.workers.ofCaller)
+    compileOptions.parallelFor = nullptr;
   PLIM_ASSIGN_OR_RETURN(State::Compiled compiled,
                         state->compileToRun(source, digest, sourceName, compileOptions));
   LoadStatistics statistics;
@@ -87,6 +96,44 @@ StatusOr<std::shared_ptr<Module>> Engine::load(std::string_view source, const Di
   return module;
 }
 
+StatusOr<std::shared_ptr<Module>> Engine::loadLazily(std::string_view source, const Digest &digest,
+                                                     std::string_view sourceName,
+                                                     const LoadOptions &options,
+                                                     std::chrono::steady_clock::time_point start) {
+  for (auto [isGiven, what] : {std::pair(!options.pools.empty(), "pools: lend them to calls"),
+                               {options.assembly != nullptr, "assembly"},
+                               {!options.irAfter.empty(), "IR"}})
+    if (isGiven)
+      return invalidArgumentError("a lazy load of " + std::string(sourceName) + " takes no " +
+                                  what);
+  const std::string what = "load " + std::string(sourceName) + " without code";
+  ProfilerSpan span(state->options.profiler.get(), Profiler::Kind::Load, what.c_str());
+  PLIM_ASSIGN_OR_RETURN(jit::CompileOptions compileOptions, compileOptionsOf(options));
+  compileOptions.describesOnly = true;
+  PLIM_ASSIGN_OR_RETURN(State::Compiled compiled,
+                        state->compile(source, digest, sourceName, compileOptions));
+  Parameters parameters = options.parameters; // are they those of the source?
+  PLIM_RETURN_IF_ERROR(bindParameters(compiled.artifact, parameters).status());
+
+  std::shared_ptr<Module> module(new Module());
+  Module::State &lazy = *module->state;
+  lazy.engine = shared_from_this();
+  lazy.artifact = std::move(compiled.artifact);
+  lazy.layout = std::make_shared<const StateLayout>(lazy.artifact);
+  PLIM_ASSIGN_OR_RETURN(lazy.variables, module->createState());
+  LoadOptions kept = options;
+  if (!kept.sourceOwner) {
+    auto copy = std::make_shared<const std::string>(source);
+    source = *copy;
+    kept.sourceOwner = std::move(copy);
+  }
+  lazy.deferred = std::make_unique<DeferredFunctions>(*module, source, digest, std::move(kept));
+  lazy.statistics.fromCache = compiled.fromCache;
+  lazy.statistics.compile = compiled.times;
+  lazy.statistics.totalSeconds = secondsSince(start);
+  return module;
+}
+
 StatusOr<std::shared_ptr<Module>>
 Engine::loadCompiled(jit::Artifact artifact, std::string_view name, const LoadOptions &options,
                      std::chrono::steady_clock::time_point start) {
@@ -102,6 +149,7 @@ Engine::loadCompiled(jit::Artifact artifact, std::string_view name, const LoadOp
                                {options.assembly != nullptr, "assembly"},
                                {!options.irAfter.empty(), "IR"},
                                {!options.device.empty(), "device"},
+                               {options.lazy, "lazy"},
                                {isSpecialized, "specialization"}})
     if (isGiven)
       late += (late.empty() ? "" : ", ") + std::string(what);

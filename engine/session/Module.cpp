@@ -33,9 +33,12 @@ Status Module::prepareConstants(const FunctionSignature &preparing) const {
 const std::vector<FunctionSignature> &Module::functions() const {
   return state->artifact.functions;
 }
+bool Module::isLazy() const { return state->deferred != nullptr; }
 const std::string &Module::report() const { return state->artifact.report; }
 const LoadStatistics &Module::statistics() const { return state->statistics; }
 SpecializationStatistics Module::specializationStatistics() const {
+  if (state->deferred)
+    return state->deferred->specializationStatistics();
   return state->specializations ? state->specializations->statistics() : SpecializationStatistics();
 }
 

@@ -13,10 +13,12 @@
 #include "engine/session/Background.h"
 #include "engine/session/CallPlanner.h"
 #include "engine/session/Checks.h"
+#include "engine/session/Deferred.h"
 #include "engine/session/DevicePool.h"
 #include "engine/session/Engine.h"
 #include "engine/session/EventPool.h"
 #include "engine/session/GuardedData.h"
+#include "engine/session/LoadThreads.h"
 #include "engine/session/Specializations.h"
 #include "engine/session/TileFallback.h"
 #include "jit/ArtifactCache.h"
@@ -147,8 +149,9 @@ private:
   std::map<std::pair<plim_host_function, void *>, std::weak_ptr<std::timed_mutex>> turns;
 
 public:
-  /// Last: its jobs use the rest.
+  /// Last: their jobs use the rest.
   Background background;
+  std::optional<LoadThreads> loads;
 };
 
 struct Module::State {
@@ -173,6 +176,8 @@ struct Module::State {
   std::map<const jit::FunctionSignature *, std::unique_ptr<CallPlanner>> planners;
   /// Null if there are none.
   std::shared_ptr<Specializations> specializations;
+  /// Null unless the module is lazy: then it has no code, and no data, of its own.
+  std::unique_ptr<session::DeferredFunctions> deferred;
   /// Held by calls that use pools bound at load.
   mutable std::timed_mutex poolMutex;
 };

@@ -1,7 +1,8 @@
 /* Engine: compiles modules for one target and runs them on threads of its own.
  *
  * There is no global state: engines with different options live in one process. An engine lives as
- * long as its handle, its modules, functions, states and events; its threads end with it.
+ * long as its handle, its modules, functions, states and events, and loads that run by themselves;
+ * its threads end with it.
  *
  * Threads: any, for all functions, at any time. The process may end at any time and in any way,
  * while calls and loads run: exit() waits for none of them.

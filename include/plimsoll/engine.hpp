@@ -135,6 +135,19 @@ public:
       return plim_module_load_file(get(), path.c_str(), given, out);
     });
   }
+  /// plim_module_load_async(): the same without waiting for it. `source` and `options` may go when
+  /// it returns, but for the memory of pools.
+  Result<LoadEvent> loadAsync(std::string_view source, const std::string &name,
+                              const LoadOptions &options = {}) const {
+    return startLoad(options, [&](auto *given, plim_event **out) {
+      return plim_module_load_async(get(), source.data(), source.size(), name.c_str(), given, out);
+    });
+  }
+  Result<LoadEvent> loadFileAsync(const std::string &path, const LoadOptions &options = {}) const {
+    return startLoad(options, [&](auto *given, plim_event **out) {
+      return plim_module_load_file_async(get(), path.c_str(), given, out);
+    });
+  }
   /// plim_module_compile(): an artifact.
   Result<Bytes> compile(std::string_view source, const std::string &name,
                         const LoadOptions &options = {}) const {
@@ -180,12 +193,36 @@ public:
   }
 
 private:
-  /// What `create` makes with these options.
+  using Progress = std::function<void(double)>;
+
+  /// The event of a load that `begin` begins, which has a copy of what progress is told to.
+  template <typename BeginT>
+  static Result<LoadEvent> startLoad(const LoadOptions &options, BeginT begin) {
+    auto progress = std::make_unique<Progress>(options.progress);
+    auto event = with<LoadEvent, plim_event>(options, begin, progress.get());
+    if (!event || !*progress)
+      return event;
+    auto ignore = [](void *, plim_event *) noexcept {};
+    if (Status status(
+            plim_event_then(event->get(), ignore, progress.get(), detail::destroy<Progress>));
+        !status.ok()) {
+      static_cast<void>(event->cancel());
+      static_cast<void>(event->wait());
+      return status;
+    }
+    static_cast<void>(progress.release());
+    return event;
+  }
+
+  /// What `create` makes with these options, and with `progress` in place of theirs if it is given.
   template <typename HandleT, typename T, typename CreateT>
-  static Result<HandleT> with(const LoadOptions &options, CreateT create) {
+  static Result<HandleT> with(const LoadOptions &options, CreateT create,
+                              const Progress *progress = nullptr) {
+    if (!progress)
+      progress = &options.progress;
     const plim_limits limits = detail::limitsOf(options.limits);
     auto given = detail::sized<plim_load_options>();
-    given.flags = options.oracle ? PLIM_LOAD_ORACLE : 0;
+    given.flags = (options.oracle ? PLIM_LOAD_ORACLE : 0) | (options.lazy ? PLIM_LOAD_LAZY : 0);
     given.numerics = options.numerics;
     given.timeout_nanoseconds = static_cast<uint64_t>(options.timeout.count());
     given.policy = detail::orNull(options.policy);
@@ -199,11 +236,11 @@ private:
     given.specialization_count = options.specializationCount;
     given.device = detail::orNull(options.device);
     given.stop = options.stop ? options.stop->get() : nullptr;
-    if (options.progress) {
+    if (*progress) {
       given.progress = [](void *user, double fraction) noexcept {
-        (*static_cast<const std::function<void(double)> *>(user))(fraction);
+        (*static_cast<const Progress *>(user))(fraction);
       };
-      given.progress_user = const_cast<std::function<void(double)> *>(&options.progress);
+      given.progress_user = const_cast<Progress *>(progress);
     }
     return detail::make<HandleT, T>([&](T **out) { return create(&given, out); });
   }

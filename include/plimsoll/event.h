@@ -1,6 +1,8 @@
-/* Event: the end of a call that runs by itself (plim_function_call_async()).
+/* Event: the end of a call, or of a load, that runs by itself (plim_function_call_async(),
+ * plim_module_load_async()).
  *
- * Releasing an event neither stops its call nor waits for it.
+ * What is said of calls holds for loads, unless it speaks of them. Releasing an event neither stops
+ * its call nor waits for it.
  *
  * Threads: any, for all functions, at any time.
  */
@@ -28,6 +30,13 @@ PLIM_NODISCARD PLIM_API plim_status *plim_event_wait_for(const plim_event *event
  * asked for more than once. The status of a call that failed; FAILED_PRECONDITION before its end. */
 PLIM_NODISCARD PLIM_API plim_status *plim_event_results(const plim_event *event,
                                                         plim_value *results, size_t result_count);
+
+/* The module of a load that has ended well. The caller owns `*out_module`; each call of this makes
+ * another handle of the same module, which the event keeps as well. The status of a load that
+ * failed, with its place; FAILED_PRECONDITION before its end; INVALID_ARGUMENT for the event of a
+ * call. */
+PLIM_NODISCARD PLIM_API plim_status *plim_event_module(const plim_event *event,
+                                                       plim_module **out_module);
 
 /* Ends the call with CANCELLED: at once if it has not begun, otherwise as a stop does. Of no effect on one
  * that has ended. */

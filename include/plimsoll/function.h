@@ -93,9 +93,9 @@ typedef struct plim_async_options {
   /* What the call is lent; NULL: nothing. Memory and buffers must stay until it has ended, the structs and
    * arrays need not. */
   const plim_call_options *call;
-  /* Calls, of any engine, that must have ended before this one begins. If one fails this one does not run
-   * and has the same code. Results get from one to the other in buffers that are outputs of the first and
-   * arguments of the second. */
+  /* Calls and loads, of any engine, that must have ended before this one begins. If one fails this
+   * one does not run and has the same code. Results get from one to the other in buffers that are
+   * outputs of the first and arguments of the second. */
   plim_event *const *after;
   size_t after_count;
 } plim_async_options;

@@ -19,7 +19,23 @@ PLIM_C_BEGIN
 enum {
   /* The plain lowering that every optimisation is compared with: one dispatch for each operation,
    * no tiling, no vectorisation, every buffer from the heap. Slow; to look for faults. */
-  PLIM_LOAD_ORACLE = 1u << 0
+  PLIM_LOAD_ORACLE = 1u << 0,
+  /* Each function is compiled, with what it calls, when it is called first, and not before. The
+   * load parses and verifies the source, which the module keeps, or its mapped file: what is wrong
+   * there is the load's error. All else that a load may be refused for (what cannot be lowered,
+   * parameters, host functions and devices that are missing) the calls of the functions that need
+   * it say, each time, with the place. The first call of a function takes as long as a load of it;
+   * calls that come meanwhile wait for it. `stop` of a call ends both, and the next call begins
+   * again. plim_function_workspace(), plim_function_specialize() and plim_function_raw_pointer()
+   * compile as a call does; the last gives NULL if that fails. plim_function_stack_bytes() is 0
+   * before. Names, types and counts are there at once, but for what a function does to a memref:
+   * PLIM_READ_WRITE is said of each, whatever it is. `progress`, `stop` and `timeout_nanoseconds`
+   * are of the load alone, `specialization_count` of each function.
+   *
+   * UNIMPLEMENTED, with the place, for a source with variables. INVALID_ARGUMENT beside `pools`,
+   * for an artifact, and for plim_module_compile() and plim_module_export();
+   * plim_module_explain() is FAILED_PRECONDITION. */
+  PLIM_LOAD_LAZY = 1u << 1
 };
 
 /* Is told the part of the compilation that is done, 0 to 1: as it begins, between passes, and when
@@ -104,6 +120,22 @@ PLIM_NODISCARD PLIM_API plim_status *plim_module_load(plim_engine *engine, const
                                                       const plim_load_options *options,
                                                       plim_module **out_module);
 
+/* The same without waiting for it, on a thread of its own. What is returned is about the handles
+ * and options alone; errors of the load are the event's. The caller owns `*out_event`, whose
+ * plim_event_module() is the module; plim_event_cancel() and `stop` of the options end it. As many
+ * loads run at once as the engine has threads, others wait for their turn; the time that `options`
+ * give counts from here.
+ *
+ * The source is copied, unless `options` say how it is released: then it stays until that is
+ * called, once, which it is in any case when this has returned NULL, also where the load fails.
+ * `progress` may be called until the event is done, the memory of pools must stay as in a load, and
+ * all else that is pointed at is read or retained before this returns. The engine is kept until the
+ * load has ended. RESOURCE_EXHAUSTED if no thread can be started. */
+PLIM_NODISCARD PLIM_API plim_status *plim_module_load_async(plim_engine *engine, const void *source,
+                                                            size_t size, const char *name,
+                                                            const plim_load_options *options,
+                                                            plim_event **out_event);
+
 /* Compiles as plim_module_load() does, but links nothing: parameters, host functions and pools need
  * not be there, and the engine's target may be another machine. The caller owns `*out_artifact`.
  *
@@ -146,6 +178,13 @@ PLIM_NODISCARD PLIM_API plim_status *plim_module_load_file(plim_engine *engine, 
                                                            const plim_load_options *options,
                                                            plim_module **out_module);
 
+/* The same without waiting for it, as plim_module_load_async() does: that there is no such file is
+ * an error of the event. */
+PLIM_NODISCARD PLIM_API plim_status *plim_module_load_file_async(plim_engine *engine,
+                                                                 const char *path,
+                                                                 const plim_load_options *options,
+                                                                 plim_event **out_event);
+
 /* How many public functions it has, and the name of each, in the order of the source; 0 and NULL
  * for what is none. A name lives as long as the module. */
 PLIM_API size_t plim_module_function_count(const plim_module *module);
@@ -156,7 +195,8 @@ PLIM_API const char *plim_module_function_name(const plim_module *module, size_t
 PLIM_NODISCARD PLIM_API plim_status *
 plim_module_function(const plim_module *module, const char *name, plim_function **out_function);
 
-/* Every placement, access, copy and dispatch, with the reason. The caller owns `*out_report`. */
+/* Every placement, access, copy and dispatch, with the reason. The caller owns `*out_report`.
+ * FAILED_PRECONDITION for a lazy module. */
 PLIM_NODISCARD PLIM_API plim_status *plim_module_explain(const plim_module *module,
                                                          plim_report **out_report);
 

@@ -22,11 +22,13 @@ struct LoadOptions {
   std::string policy = {};
   Limits limits = {};
   bool oracle = false;
+  bool lazy = false; // PLIM_LOAD_LAZY
   plim_numerics numerics = PLIM_NUMERICS_UNSPECIFIED;
   const Parameters *parameters = nullptr;
   const HostFunctions *hostFunctions = nullptr;
   std::vector<Pool> pools = {};
-  std::function<void(double fraction)> progress = {}; // called in place, not copied; must not throw
+  std::function<void(double fraction)> progress =
+      {}; // must not throw; loads that block do not copy it
   plim_specialization specialization = PLIM_SPECIALIZATION_DEFAULT;
   uint32_t specializationCount = 0;
   std::string device = {};
@@ -79,6 +81,22 @@ public:
     if (Status status(plim_module_specialization_statistics(get(), &statistics)); !status.ok())
       return status;
     return statistics;
+  }
+};
+
+/// The end of a load that runs by itself: what Engine::loadAsync() gives. Waiting, polling and
+/// cancelling are those of the event.
+class LoadEvent : public Event {
+public:
+  LoadEvent() = default;
+  explicit LoadEvent(plim_event *owned) : Event(owned) {}
+
+  /// Waits for the end. The module, or why there is none. May be asked for more than once.
+  Result<Module> result() const {
+    if (Status status = wait(); !status.ok())
+      return status;
+    return detail::make<Module, plim_module>(
+        [this](plim_module **out) { return plim_event_module(get(), out); });
   }
 };
 

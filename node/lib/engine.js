@@ -14,10 +14,10 @@ const engineOptions = {
 };
 const loadOptions = {
   policy: o.string, numerics: o.oneOf('default', 'strict'), limits: o.object, device: o.string, oracle: o.boolean,
-  parameters: o.either(o.string, o.object), timeout: o.milliseconds,
+  lazy: o.boolean, parameters: o.either(o.string, o.object), timeout: o.milliseconds,
 };
 const signal = o.instance(() => AbortSignal, 'an AbortSignal');
-const [CHECKED, USER_CACHE, ORACLE] = [1 << 0, 1 << 7, 1 << 0];
+const [CHECKED, USER_CACHE, ORACLE, LAZY] = [1 << 0, 1 << 7, 1 << 0, 1 << 1];
 
 /** Compiles modules for one target and runs them on threads of its own. */
 class Engine extends Handle {
@@ -111,7 +111,7 @@ class Load {
       throw error;
     }
     this.given = sized(structs.LoadOptions, {
-      flags: options.oracle ? ORACLE : 0, policy: options.policy ?? null, limits, parameters: this.parameters,
+      flags: (options.oracle ? ORACLE : 0) | (options.lazy ? LAZY : 0), policy: options.policy ?? null, limits, parameters: this.parameters,
       device: options.device ?? null, stop: this.stop.handle, numerics: o.numerics[options.numerics],
       timeout_nanoseconds: BigInt(Math.ceil((options.timeout ?? 0) * 1e6)),
     });

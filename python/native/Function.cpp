@@ -180,8 +180,13 @@ PyObject *workspace(PyObject *callable, PyObject *arguments) {
     return nullptr;
   plim_workspace need{};
   need.struct_size = sizeof need;
-  if (failed(plim_function_workspace(self->function, count ? frame.arguments() : nullptr, count,
-                                     &need)))
+  plim_status *status;
+  {
+    WithoutGil others; // it may have to be compiled
+    status =
+        plim_function_workspace(self->function, count ? frame.arguments() : nullptr, count, &need);
+  }
+  if (failed(status))
     return nullptr;
   return Py_BuildValue("nn", static_cast<Py_ssize_t>(need.bytes),
                        static_cast<Py_ssize_t>(need.alignment));

@@ -33,70 +33,139 @@ void reportProgress(void *user, double fraction) {
     PyErr_WriteUnraisable(callback);
 }
 
-/// module_load(engine, source, name, flags, policy, limits, parameters, functions, pools,
-/// specialization, specialization_count, progress, stop, numerics, device); with None for the source, of the file `name`
-PyObject *loadModule(PyObject *, PyObject *arguments) {
-  PyObject *engineCapsule, *object, *limits, *parameters, *functions, *pools, *progress, *stop;
+/// What a load is asked for, as long as it is being begun.
+struct Load {
+  plim_engine *engine = nullptr;
   Name name;
+  Source *source = nullptr; // null: of the file `name`
   plim_load_options options{};
+  plim_limits limits{};
+  plim_stop *stop = nullptr;
+  PyObject *progress = nullptr; // borrowed; null if there is none
+};
+
+/// (engine, source, name, flags, policy, limits, parameters, functions, pools, specialization,
+/// specialization_count, progress, stop, numerics, device, timeout in nanoseconds); with None for
+/// the source, of the file `name`. The caller has the source then; false, with an exception, for
+/// what is wrong.
+bool readLoad(PyObject *arguments, Load &load) {
+  PyObject *engineCapsule, *object, *limits, *parameters, *functions, *pools, *progress, *stop;
+  unsigned long long timeout;
+  plim_load_options &options = load.options;
   options.struct_size = sizeof options;
-  if (!PyArg_ParseTuple(arguments, "OOO&IzO!OOOIIOOIz", &engineCapsule, &object, Name::convert,
-                        &name, &options.flags, &options.policy, &PyTuple_Type, &limits, &parameters,
-                        &functions, &pools, &options.specialization, &options.specialization_count,
-                        &progress, &stop, &options.numerics, &options.device))
-    return nullptr;
-  plim_limits given;
-  plim_engine *engine;
+  if (!PyArg_ParseTuple(arguments, "OOO&IzO!OOOIIOOIzK", &engineCapsule, &object, Name::convert,
+                        &load.name, &options.flags, &options.policy, &PyTuple_Type, &limits,
+                        &parameters, &functions, &pools, &options.specialization,
+                        &options.specialization_count, &progress, &stop, &options.numerics,
+                        &options.device, &timeout))
+    return false;
   plim_parameters *parametersHandle;
   plim_host_functions *functionsHandle;
   PoolSet *poolSet;
-  plim_stop *stopHandle;
-  if (!readLimits(limits, given) || !unwrapHandle(engineCapsule, &engine) ||
+  if (!readLimits(limits, load.limits) || !unwrapHandle(engineCapsule, &load.engine) ||
       !unwrapHandle(parameters, &parametersHandle) || !unwrapHandle(functions, &functionsHandle) ||
-      !unwrapHandle(pools, &poolSet) || !unwrapHandle(stop, &stopHandle))
-    return nullptr;
+      !unwrapHandle(pools, &poolSet) || !unwrapHandle(stop, &load.stop))
+    return false;
   options.parameters = parametersHandle;
   options.host_functions = functionsHandle;
   if (poolSet) {
     options.pools = poolSet->data();
     options.pool_count = poolSet->size();
   }
-  options.limits = &given;
-
+  options.limits = &load.limits;
+  options.stop = load.stop;
+  options.timeout_nanoseconds = timeout;
   if (progress != Py_None) {
+    load.progress = progress;
     options.progress = reportProgress;
     options.progress_user = progress;
   }
-
-  Source *source = nullptr;
-  if (object != Py_None) {
-    source = new (std::nothrow) Source;
-    if (!source)
-      return PyErr_NoMemory();
-    if (PyObject_GetBuffer(object, &source->view, PyBUF_SIMPLE) < 0) {
-      delete source;
-      return nullptr;
-    }
-    options.release_source = releaseSource;
-    options.source_user = source;
+  if (object == Py_None)
+    return true;
+  load.source = new (std::nothrow) Source;
+  if (!load.source) {
+    PyErr_NoMemory();
+    return false;
   }
+  if (PyObject_GetBuffer(object, &load.source->view, PyBUF_SIMPLE) < 0) {
+    delete load.source;
+    return false;
+  }
+  options.release_source = releaseSource;
+  options.source_user = load.source;
+  return true;
+}
+
+/// module_load(what readLoad() takes)
+PyObject *loadModule(PyObject *, PyObject *arguments) {
+  Load load;
+  if (!readLoad(arguments, load))
+    return nullptr;
   plim_module *module = nullptr;
-  Interruptible load(stopHandle);
-  options.stop = load.stop();
+  Interruptible interruptible(load.stop);
+  load.options.stop = interruptible.stop();
   plim_status *status;
   {
     WithoutGil others;
-    status = source
-                 ? plim_module_load(engine, source->view.buf, static_cast<size_t>(source->view.len),
-                                    name.get(), &options, &module)
-                 : plim_module_load_file(engine, name.get(), &options, &module);
+    const Source *source = load.source;
+    status = source ? plim_module_load(load.engine, source->view.buf,
+                                       static_cast<size_t>(source->view.len), load.name.get(),
+                                       &load.options, &module)
+                    : plim_module_load_file(load.engine, load.name.get(), &load.options, &module);
   }
   if (!status)
     return wrapHandle(module);
-  delete source;
-  if (!load.raise(status))
+  delete load.source;
+  if (!interruptible.raise(status))
     failed(status);
   return nullptr;
+}
+
+void ignoreEnd(void *, plim_event *) {}
+
+/// module_load_async(the same): the event.
+PyObject *beginLoad(PyObject *, PyObject *arguments) {
+  Load load;
+  if (!readLoad(arguments, load))
+    return nullptr;
+  plim_event *event = nullptr;
+  Py_XINCREF(load.progress);
+  plim_status *status;
+  {
+    WithoutGil others;
+    const Source *source = load.source;
+    status = source
+                 ? plim_module_load_async(load.engine, source->view.buf,
+                                          static_cast<size_t>(source->view.len), load.name.get(),
+                                          &load.options, &event)
+                 : plim_module_load_file_async(load.engine, load.name.get(), &load.options, &event);
+    // Progress is told until the end.
+    plim_status *kept = nullptr;
+    if (!status && load.progress)
+      kept = plim_event_then(event, ignoreEnd, load.progress, dropReference);
+    if (kept) {
+      static_cast<void>(plim_event_cancel(event));
+      plim_status_release(plim_event_wait(event));
+      plim_event_release(event);
+      status = kept;
+      load.source = nullptr; // which the load had
+    }
+  }
+  if (!status)
+    return wrapHandle(event);
+  Py_XDECREF(load.progress);
+  delete load.source;
+  failed(status);
+  return nullptr;
+}
+
+/// event_module(event)
+PyObject *moduleOfLoad(PyObject *, PyObject *capsule) {
+  plim_event *event;
+  plim_module *module = nullptr;
+  if (!unwrapHandle(capsule, &event) || failed(plim_event_module(event, &module)))
+    return nullptr;
+  return wrapHandle(module);
 }
 
 /// Bytes of the library's, released.
@@ -209,6 +278,8 @@ PyObject *moduleSpecializations(PyObject *, PyObject *capsule) {
 } // namespace
 
 PyMethodDef moduleMethods[] = {{"module_load", loadModule, METH_VARARGS, nullptr},
+                               {"module_load_async", beginLoad, METH_VARARGS, nullptr},
+                               {"event_module", moduleOfLoad, METH_O, nullptr},
                                {"module_compile", compileModule, METH_VARARGS, nullptr},
                                {"module_function_names", moduleFunctionNames, METH_O, nullptr},
                                {"module_explain", explainModule, METH_O, nullptr},

@@ -98,27 +98,7 @@ class Call:
         _native.event_then(self._handle, lambda: callback(self))
 
     def __await__(self):
-        import asyncio  # which who awaits has; it takes longer than all the rest of the package
-        if not self.done():
-            loop = asyncio.get_running_loop()
-            future = loop.create_future()
-
-            def end():
-                if not future.done():
-                    future.set_result(None)
-
-            def wake():
-                try:
-                    loop.call_soon_threadsafe(end)
-                except RuntimeError:
-                    pass  # the loop was closed; nobody waits
-
-            _native.event_then(self._handle, wake)
-            try:
-                yield from future
-            except asyncio.CancelledError:
-                self.cancel()
-                raise
+        yield from ended(self._handle).__await__()
         return self.result()
 
     def _late(self, timeout) -> Error:
@@ -127,6 +107,32 @@ class Call:
     def __repr__(self):
         state = "ended" if self.done() else "running"
         return f"<plimsoll.Call of {self._function.__name__}, {state}>"
+
+
+async def ended(event) -> None:
+    """Waits for the end of a call or a load, which is cancelled with the task that waits."""
+    import asyncio  # which who awaits has; it takes longer than all the rest of the package
+    if _native.event_is_done(event):
+        return
+    loop = asyncio.get_running_loop()
+    future = loop.create_future()
+
+    def end():
+        if not future.done():
+            future.set_result(None)
+
+    def wake():
+        try:
+            loop.call_soon_threadsafe(end)
+        except RuntimeError:
+            pass  # the loop was closed; nobody waits
+
+    _native.event_then(event, wake)
+    try:
+        await future
+    except asyncio.CancelledError:
+        _native.event_cancel(event)
+        raise
 
 
 def _async(self, *arguments, out=None, state=None, pools=None, stop=None, priority: str = "normal",
@@ -149,6 +155,16 @@ def _async(self, *arguments, out=None, state=None, pools=None, stop=None, priori
     return Call(self, handle, out)
 
 
+def check_timeout(timeout) -> None:
+    if not isinstance(timeout, (int, float)) or not timeout >= 0:
+        raise InvalidArgumentError(f"timeout is {timeout!r}; it must be seconds, 0 or more")
+
+
+def nanoseconds(timeout: float) -> int:
+    """For the library, to which 0 is none, and which no clock reaches what it cannot hold."""
+    return min(max(1, int(min(timeout, 1e10) * 1e9)), (1 << 63) - 1)
+
+
 def within(what: str, stop: Stop | None, timeout: float | None, run: Callable[[Stop], Any]):
     """`run(stop)`, which is stopped after that many seconds."""
     if timeout is None:
@@ -156,13 +172,8 @@ def within(what: str, stop: Stop | None, timeout: float | None, run: Callable[[S
     if stop is not None:
         raise InvalidArgumentError("timeout= and stop= are both given: request the stop from a "
                                    "timer, threading.Timer(seconds, stop)")
-    return stopped_after(what, Stop(), timeout, run)
-
-
-def stopped_after(what: str, stop: Stop, timeout: float, run: Callable[[Stop], Any]):
-    """`run(stop)`, whose own the stop is: it is requested after that many seconds."""
-    if not isinstance(timeout, (int, float)) or not timeout >= 0:
-        raise InvalidArgumentError(f"timeout is {timeout!r}; it must be seconds, 0 or more")
+    check_timeout(timeout)
+    stop = Stop()
     timer = threading.Timer(min(timeout, threading.TIMEOUT_MAX), stop)
     timer.daemon = True
     if timeout > 0:

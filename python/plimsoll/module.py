@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import mmap
 import os
@@ -11,7 +10,7 @@ import weakref
 from typing import Any, Callable, Iterator, Mapping
 
 from . import _native
-from .call import stopped_after, within
+from .call import check_timeout, ended, nanoseconds, within
 from .engine import Engine, check_range, default_engine, handle_of, limit_texts, numerics_number, \
     specialization_number
 from .function import Function, printable
@@ -35,8 +34,21 @@ class _Recipe:
         """The module, which all functions that were pickled together share."""
         module = self._module and self._module()
         if module is None:
-            module = Module(self)
+            module = Module(self, _native.module_load(*self.arguments()))
         return module
+
+    def arguments(self, progress: Callable[[float], Any] | None = None, stop: Stop | None = None,
+                  is_file: bool = False, timeout: float | None = None) -> tuple:
+        """What the library is asked for."""
+        options = self.options
+        check_range("specialization_count", options["specialization_count"])
+        return ((self.engine or default_engine())._handle, None if is_file else self.source, self.name,
+                int(options["oracle"]) | int(options["lazy"]) << 1, options["policy"],
+                limit_texts(options["limits"]), handle_of(options["parameters"]),
+                function_set(options["functions"]), handle_of(options["pools"]),
+                specialization_number(options["specialization"]), options["specialization_count"],
+                progress, handle_of(stop), numerics_number(options["numerics"]), options["device"],
+                0 if timeout is None else nanoseconds(timeout))
 
     def __getstate__(self):
         if bytes(self.source[:len(_ARTIFACT)]) == _ARTIFACT:
@@ -82,20 +94,11 @@ class Module:
     once.
     """
 
-    def __init__(self, recipe: _Recipe, progress: Callable[[float], Any] | None = None,
-                 stop: Stop | None = None, is_file: bool = False):
-        options = recipe.options
+    def __init__(self, recipe: _Recipe, handle):
         self._recipe = recipe
         self._engine = recipe.engine or default_engine()
-        parameters, pools = options["parameters"], options["pools"]
-        check_range("specialization_count", options["specialization_count"])
-        self._keep = parameters, pools  # memory that is the host's
-        self._handle = _native.module_load(
-            self._engine._handle, None if is_file else recipe.source, recipe.name, int(options["oracle"]),
-            options["policy"], limit_texts(options["limits"]), handle_of(parameters),
-            function_set(options["functions"]), handle_of(pools),
-            specialization_number(options["specialization"]), options["specialization_count"],
-            progress, handle_of(stop), numerics_number(options["numerics"]), options["device"])
+        self._keep = recipe.options["parameters"], recipe.options["pools"]  # memory that is the host's
+        self._handle = handle
         self._names = _native.module_function_names(self._handle)
         recipe._module = weakref.ref(self)
 
@@ -180,7 +183,8 @@ def load(path: str | os.PathLike, *, engine: Engine | None = None,
          policy: str | None = None, limits: Mapping[str, int] | None = None,
          functions: Mapping[str, HostFunction] | None = None,
          pools: Pools | Mapping | None = None, oracle: bool = False, numerics: str | None = None,
-         device: str | None = None, specialization: str | None = None, specialization_count: int = 0,
+         device: str | None = None, lazy: bool = False, specialization: str | None = None,
+         specialization_count: int = 0,
          progress: Callable[[float], Any] | None = None, stop: Stop | None = None,
          timeout: float | None = None) -> Module:
     """Compiles a file of MLIR, text or bytecode, a model in ONNX's format or StableHLO, or takes what it was compiled to
@@ -199,18 +203,26 @@ def load(path: str | os.PathLike, *, engine: Engine | None = None,
     for what comes from the cache. It must not call into this package; what it raises is not the
     load's failure but goes to `sys.unraisablehook`.
     `stop`, `timeout`: as in calls. A load ends between two passes of the compiler.
+    `lazy`: each function is compiled, with what it calls, when it is called first; the load parses and verifies the
+    source. What cannot be compiled the call says, each time. What it does to a memref is not known before: `signature`
+    says readwrite. Not for sources with variables, beside `pools`, nor to `explain`.
 
     The file stays mapped: do not write it while the module lives; replacing it does no harm.
     Bytecode is trusted: load only your own.
     """
+    return _load(*_source_of(path), engine, parameters, policy, limits, functions, pools, oracle, numerics, device,
+                 lazy, specialization, specialization_count, progress, stop, timeout)
+
+
+def _source_of(path):
+    """What a file has, its name, and whether it is one, and no pipe."""
     path = os.fspath(path)
     with open(path, "rb") as file:
         status = os.fstat(file.fileno())
         is_file = stat.S_ISREG(status.st_mode) and status.st_size > 0
         # For whoever pickles the module; of a pipe, say, for the load too.
         source = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if is_file else file.read()
-    return _load(source, path, is_file, engine, parameters, policy, limits, functions, pools, oracle, numerics, device,
-                 specialization, specialization_count, progress, stop, timeout)
+    return source, path, is_file
 
 
 def loads(source: str | bytes, name: str = "<string>", *, engine: Engine | None = None,
@@ -218,7 +230,8 @@ def loads(source: str | bytes, name: str = "<string>", *, engine: Engine | None 
           policy: str | None = None, limits: Mapping[str, int] | None = None,
           functions: Mapping[str, HostFunction] | None = None,
           pools: Pools | Mapping | None = None, oracle: bool = False, numerics: str | None = None,
-          device: str | None = None, specialization: str | None = None, specialization_count: int = 0,
+          device: str | None = None, lazy: bool = False, specialization: str | None = None,
+          specialization_count: int = 0,
           progress: Callable[[float], Any] | None = None, stop: Stop | None = None,
           timeout: float | None = None) -> Module:
     """As `load`, of MLIR or a model in memory. `name` stands in locations; external data of a model lies
@@ -231,61 +244,73 @@ def loads(source: str | bytes, name: str = "<string>", *, engine: Engine | None 
     if isinstance(source, str):
         source = source.encode()
     return _load(source, name, False, engine, parameters, policy, limits, functions, pools, oracle, numerics, device,
-                 specialization, specialization_count, progress, stop, timeout)
+                 lazy, specialization, specialization_count, progress, stop, timeout)
 
 
-def _load(source, name, is_file, engine, parameters, policy, limits, functions, pools, oracle, numerics, device,
+def _load(source, name, is_file, engine, parameters, policy, limits, functions, pools, oracle, numerics, device, lazy,
           specialization, specialization_count, progress, stop, timeout) -> Module:
     """Of the source, or of the file `name` which has it."""
+    recipe = _recipe(source, name, engine, parameters, policy, limits, functions, pools, oracle, numerics, device, lazy,
+                     specialization, specialization_count)
+    return within(f"the load of '{name}'", stop, timeout, lambda stop: Module(
+        recipe, _native.module_load(*recipe.arguments(progress, stop, is_file))))
+
+
+def _recipe(source, name, engine=None, parameters=None, policy=None, limits=None, functions=None, pools=None,
+            oracle=False, numerics=None, device=None, lazy=False, specialization=None,
+            specialization_count=0) -> _Recipe:
     if parameters is not None and not isinstance(parameters, Parameters):
         parameters = Parameters(parameters)
     if pools is not None and not isinstance(pools, Pools):
         pools = Pools(pools)
-    options = {"parameters": parameters, "policy": policy, "limits": dict(limits or {}),
-               "functions": dict(functions or {}), "pools": pools, "oracle": bool(oracle), "numerics": numerics,
-               "device": device, "specialization": specialization, "specialization_count": specialization_count}
-    recipe = _Recipe(source, name, engine, options)
-    return within(f"the load of '{name}'", stop, timeout,
-                  lambda stop: Module(recipe, progress, stop, is_file))
+    return _Recipe(source, name, engine, {
+        "parameters": parameters, "policy": policy, "limits": dict(limits or {}), "functions": dict(functions or {}),
+        "pools": pools, "oracle": bool(oracle), "numerics": numerics, "device": device, "lazy": bool(lazy),
+        "specialization": specialization, "specialization_count": specialization_count})
 
 
 async def load_async(path: str | os.PathLike, **options) -> Module:
-    """As `load`, on another thread: the event loop goes on meanwhile.
+    """As `load`, on a thread of the engine: the event loop goes on meanwhile.
 
     Cancelling the task that awaits it stops the load, so that there is no `stop` among the options.
+    As many loads run at once as the engine has threads, others wait for their turn.
 
     >>> import asyncio, plimsoll as pl
     >>> source = "func.func @one() -> i32 { %c = arith.constant 1 : i32 return %c : i32 }"
     >>> asyncio.run(pl.loads_async(source)).one()
     1
     """
-    return await _beside(load, os.fspath(path), path, options)
+    return await _load_async(lambda: _source_of(path), **options)
 
 
 async def loads_async(source: str | bytes, name: str = "<string>", **options) -> Module:
     """As `loads`, in the way of `load_async`."""
-    return await _beside(functools.partial(loads, name=name), name, source, options)
+    return await _load_async(lambda: (source.encode() if isinstance(source, str) else source, name, False), **options)
 
 
-async def _beside(loading: Callable[..., Module], name, source, options: dict) -> Module:
+async def _load_async(source_of: Callable[[], tuple], *, progress: Callable[[float], Any] | None = None,
+                      timeout: float | None = None, **options) -> Module:
     import asyncio  # which who awaits has
     if "stop" in options:
         raise TypeError("an asynchronous load has no stop: cancel the task that awaits it")
-    timeout = options.pop("timeout", None)
+    if timeout is not None:
+        check_timeout(timeout)
+
     stop = Stop()
 
-    def run(stop: Stop) -> Module:
-        return loading(source, stop=stop, **options)
-
-    def run_in_time() -> Module:
-        return run(stop) if timeout is None else \
-            stopped_after(f"the load of '{name}'", stop, timeout, run)
+    def begin():
+        source, name, is_file = source_of()
+        recipe = _recipe(source, name, **options)
+        return recipe, _native.module_load_async(*recipe.arguments(progress, stop, is_file, timeout))
 
     try:
-        return await asyncio.to_thread(run_in_time)
+        # A pipe, or an engine that is not there yet, take their time.
+        recipe, event = await asyncio.to_thread(begin)
+        await ended(event)
     except asyncio.CancelledError:
         stop()
         raise
+    return Module(recipe, _native.event_module(event))
 
 
 def _load_function(recipe: _Recipe, name: str) -> Function:

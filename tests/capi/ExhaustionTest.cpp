@@ -238,12 +238,27 @@ bool compiles() { return loadIn(engine, source); }
 /// What was loaded before still runs, and other engines load.
 bool othersWork() { return call() && tensorCall() && loadIn(unused, artifact); }
 
+/// The same without waiting for it.
+bool loadsByItself(plim_engine *engine, std::string_view text) {
+  Event event;
+  if (!ended(plim_module_load_async(engine, text.data(), text.size(), "in.mlir", nullptr, &event)))
+    return false;
+  // Whatever fails on the way, an event ends.
+  while (!plim_event_is_done(event))
+    (void)ended(plim_event_wait(event));
+  Module loaded;
+  return ended(plim_event_module(event, &loaded)) && plim_module_function_count(loaded) == 3;
+}
+
+bool asynchronousLoads() { return loadsByItself(engine, artifact); }
+
 bool withThreads() {
   plim_engine_options options{};
   options.struct_size = sizeof options;
   options.threads = 4;
   plim_engine *other = nullptr;
-  bool isOk = ended(plim_engine_create(&options, &other)) && loadIn(other, source);
+  bool isOk = ended(plim_engine_create(&options, &other)) && loadIn(other, source) &&
+              loadsByItself(other, artifact);
   plim_engine_release(other);
   return isOk;
 }
@@ -430,6 +445,32 @@ constexpr char twiceSource[] = "func.func @twice(%x: tensor<10xf32>) -> tensor<1
                                "  %y = arith.addf %x, %x : tensor<10xf32>\n"
                                "  return %y : tensor<10xf32>\n"
                                "}\n";
+
+/// A function that is compiled when it is called.
+bool lazyLoads() {
+  Module lazy;
+  Function function;
+  Buffer x;
+  plim_load_options options{};
+  options.struct_size = sizeof options;
+  options.flags = PLIM_LOAD_LAZY;
+  const int64_t ten[] = {10};
+  if (!ended(plim_module_load(engine, twiceSource, std::strlen(twiceSource), "in.mlir", &options,
+                              &lazy)) ||
+      !ended(plim_module_function(lazy, "twice", &function)) ||
+      !ended(plim_buffer_allocate(engine, PLIM_F32, 1, ten, &x)))
+    return false;
+  const plim_value argument = plim_value_buffer(x);
+  bool isOk = true;
+  for (int i = 0; i < 2; ++i) {
+    plim_value result;
+    if (ended(plim_function_call(function, &argument, 1, &result, 1, nullptr)))
+      plim_value_release(&result);
+    else
+      isOk = false;
+  }
+  return isOk;
+}
 
 bool exports() {
   Bytes object, header;
@@ -766,6 +807,8 @@ int main(int count, char **names) {
       {"loads of artifacts", links, 0, Kind::Here, othersWork},
       {"loads through workers", asksWorkers, 0, Kind::Here, othersWork},
       {"compilations", compiles, 2, Kind::Everywhere, othersWork},
+      {"lazy loads", lazyLoads, 2, Kind::Everywhere, othersWork},
+      {"loads that run by themselves", asynchronousLoads, 0, Kind::Everywhere, othersWork},
       {"copies, wrapped buffers, DLPack", copies},
       {"asynchronous calls", asynchronousCalls},
       {"asynchronous calls, workers too", asynchronousCalls, 0, Kind::Everywhere},

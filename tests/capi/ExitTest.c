@@ -1,5 +1,5 @@
-/* A host that ends while calls of its run, on its own threads and on the engine's, and while one compiles: its exit code is
- * what it says, soon. Each way to end, in children. */
+/* A host that ends while calls of its run, on its own threads and on the engine's, and while it compiles,
+ * likewise: its exit code is what it says, soon. Each way to end, in children. */
 #include "plimsoll/plimsoll.h"
 
 #include <errno.h>
@@ -81,6 +81,11 @@ static void beBusy(void) {
     start(callForLong, NULL);
   }
   start(compileForEver, NULL);
+  for (int i = 0; i < 8; ++i) {
+    plim_event *event = NULL;
+    require(plim_module_load_async(engine, source, strlen(source), "powers.mlir", NULL, &event));
+    plim_event_release(event);
+  }
 }
 
 /* Handlers of the host's that take their time, and meanwhile all goes on. exit() comes to one of them behind what the libraries

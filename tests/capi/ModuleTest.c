@@ -123,6 +123,187 @@ static void moduleSourceIsReleased(void) {
   plim_engine_release(engine);
 }
 
+typedef struct Progress {
+  atomic_int steps, released;
+} Progress;
+
+static void countStep(void *user, double fraction) {
+  CHECK(fraction >= 0 && fraction <= 1);
+  atomic_fetch_add(&((Progress *)user)->steps, 1);
+}
+
+static void releaseSource(void *user) { atomic_fetch_add(&((Progress *)user)->released, 1); }
+
+static void moduleLoadsByItself(void) {
+  plim_engine *engine = makeEngine(0);
+  Progress progress = {0};
+  plim_load_options options = {.struct_size = sizeof options,
+                               .progress = countStep,
+                               .progress_user = &progress,
+                               .timeout_nanoseconds = UINT64_C(3600000000000)};
+  char *source = malloc(strlen(scaleSource));
+  memcpy(source, scaleSource, strlen(scaleSource)); /* without a NUL */
+  plim_event *event = NULL, *lent = NULL;
+  CHECK_OK(
+      plim_module_load_async(engine, source, strlen(scaleSource), "test.mlir", &options, &event));
+  memset(source, 0, strlen(scaleSource)); /* it has a copy */
+  memcpy(source, scaleSource, strlen(scaleSource));
+  plim_load_options lends = {
+      .struct_size = sizeof lends, .release_source = releaseSource, .source_user = &progress};
+  CHECK_OK(plim_module_load_async(engine, source, strlen(scaleSource), "test.mlir", &lends, &lent));
+  plim_engine_release(engine); /* kept by the loads */
+  CHECK_OK(plim_event_wait(event));
+  CHECK(plim_event_is_done(event) && progress.steps > 0);
+  plim_module *module = NULL, *again = NULL, *other = NULL;
+  CHECK_OK(plim_event_module(event, &module));
+  CHECK_OK(plim_event_module(event, &again));
+  CHECK_OK(plim_event_results(event, NULL, 0));
+  CHECK_FAILS(plim_event_results(event, &(plim_value){0}, 1), PLIM_INVALID_ARGUMENT, "0 results");
+  plim_event_release(event);
+  plim_module_release(module);
+  CHECK(plim_module_function_count(again) == 2);
+  plim_function *sum = lookup(again, "sum");
+  plim_value arguments[] = {plim_value_i64(1), plim_value_i64(2)}, result;
+  CHECK_OK(plim_function_call(sum, arguments, 2, &result, 1, NULL));
+  CHECK(result.as.i64 == 3);
+  plim_event *called = NULL;
+  CHECK_OK(plim_function_call_async(sum, arguments, 2, NULL, &called));
+  CHECK_FAILS(plim_event_module(called, &other), PLIM_INVALID_ARGUMENT, "of a call");
+  CHECK_OK(plim_event_wait(called));
+  plim_event_release(called);
+  plim_function_release(sum);
+  plim_module_release(again);
+  CHECK_OK(plim_event_wait(lent));
+  CHECK_OK(plim_event_module(lent, &other));
+  plim_event_release(lent);
+  plim_module_release(other);
+  while (progress.released == 0) { /* the thread of the load may be the last that has it */
+  }
+  CHECK(progress.released == 1);
+  free(source);
+}
+
+static void moduleLoadsByItselfFail(void) {
+  plim_engine *engine = makeEngine(0);
+  plim_event *event = NULL;
+  plim_module *module = NULL;
+  Progress progress = {0};
+  plim_load_options lends = {
+      .struct_size = sizeof lends, .release_source = releaseSource, .source_user = &progress};
+  /* What is wrong with the arguments is told at once, and nothing is taken over. */
+  CHECK_FAILS(plim_module_load_async(NULL, "", 0, "x", NULL, &event), PLIM_INVALID_ARGUMENT,
+              "engine is null");
+  CHECK_FAILS(plim_module_load_async(engine, NULL, 3, "x", &lends, &event), PLIM_INVALID_ARGUMENT,
+              "source is null");
+  CHECK_FAILS(plim_module_load_async(engine, "", 0, NULL, &lends, &event), PLIM_INVALID_ARGUMENT,
+              "name is null");
+  CHECK_FAILS(plim_module_load_async(engine, "", 0, "x", &lends, NULL), PLIM_INVALID_ARGUMENT,
+              "out_event is null");
+  plim_load_options flags = {.struct_size = sizeof flags, .flags = 1u << 31};
+  CHECK_FAILS(plim_module_load_async(engine, "", 0, "x", &flags, &event), PLIM_INVALID_ARGUMENT,
+              "unknown flags");
+  CHECK_FAILS(plim_module_load_file_async(engine, NULL, NULL, &event), PLIM_INVALID_ARGUMENT,
+              "path is null");
+  CHECK_FAILS(plim_module_load_file_async(engine, "x", &lends, &event), PLIM_INVALID_ARGUMENT,
+              "no source");
+  CHECK_FAILS(plim_module_load_file_async(engine, "x", NULL, NULL), PLIM_INVALID_ARGUMENT,
+              "out_event is null");
+  CHECK_FAILS(plim_event_module(NULL, &module), PLIM_INVALID_ARGUMENT, "event is null");
+  CHECK(event == NULL && progress.released == 0);
+
+  /* All else is the event's. */
+  const char wrong[] = "func.func @f() {\n  return %x : f32\n}";
+  CHECK_OK(plim_module_load_async(engine, wrong, sizeof wrong - 1, "test.mlir", &lends, &event));
+  CHECK_FAILS(plim_event_wait(event), PLIM_INVALID_ARGUMENT, "test.mlir:2:10: ");
+  CHECK_FAILS(plim_event_module(event, &module), PLIM_INVALID_ARGUMENT, "test.mlir:2:10: ");
+  CHECK_FAILS(plim_event_module(event, NULL), PLIM_INVALID_ARGUMENT, "out_module is null");
+  CHECK(progress.released == 1); /* what has begun gives it back, however it ends */
+  plim_event_release(event);
+  CHECK_OK(plim_module_load_file_async(engine, "/no/such/file.mlir", NULL, &event));
+  CHECK_FAILS(plim_event_wait(event), PLIM_NOT_FOUND, "/no/such/file.mlir");
+  plim_event_release(event);
+  plim_stop *stop = NULL;
+  CHECK_OK(plim_stop_create(&stop));
+  CHECK_OK(plim_stop_request(stop));
+  plim_load_options stopped = {.struct_size = sizeof stopped, .stop = stop};
+  CHECK_OK(plim_module_load_async(engine, scaleSource, strlen(scaleSource), "test.mlir", &stopped,
+                                  &event));
+  plim_stop_release(stop);
+  CHECK_FAILS(plim_event_wait(event), PLIM_CANCELLED, "");
+  CHECK_OK(plim_event_cancel(event));
+  plim_event_release(event);
+  CHECK(module == NULL);
+  plim_engine_release(engine);
+}
+
+static void moduleIsLazy(void) {
+  plim_engine *engine = makeEngine(0);
+  const char source[] =
+      "func.func @given(%x: memref<?xf32>) -> f32 {\n"
+      "  %c = arith.constant 0 : index\n"
+      "  %r = memref.load %x[%c] : memref<?xf32>\n"
+      "  return %r : f32\n"
+      "}\n"
+      "func.func @bad(%x: f32) -> f32 {\n"
+      "  %a = tensor.splat %x : tensor<4294967296x4294967296x16xf32>\n"
+      "  %c = arith.constant 0 : index\n"
+      "  %r = tensor.extract %a[%c, %c, %c] : tensor<4294967296x4294967296x16xf32>\n"
+      "  return %r : f32\n"
+      "}\n";
+  plim_load_options lazy = {.struct_size = sizeof lazy, .flags = PLIM_LOAD_LAZY};
+  plim_module *module = load(engine, source, &lazy);
+  CHECK(plim_module_function_count(module) == 2);
+  CHECK(strcmp(plim_module_function_name(module, 1), "bad") == 0);
+  plim_function *given = lookup(module, "given"), *bad = lookup(module, "bad");
+  plim_value_type type = {.struct_size = sizeof type};
+  CHECK_OK(plim_function_argument_type(given, 0, &type));
+  CHECK(type.kind == PLIM_MEMREF && type.access == PLIM_READ_WRITE && type.rank == 1);
+  CHECK(plim_function_stack_bytes(given) == 0);
+  plim_buffer *x = makeVector(engine, (float[]){4, 5}, 2);
+  plim_value argument = plim_value_buffer(x), number = plim_value_f32(1), result;
+  CHECK_FAILS(plim_function_call(bad, &argument, 1, &result, 1, NULL), PLIM_INVALID_ARGUMENT,
+              "argument #0");
+  for (int i = 0; i < 2; ++i) {
+    CHECK_OK(plim_function_call(given, &argument, 1, &result, 1, NULL));
+    CHECK(result.as.f32 == 4);
+    CHECK_FAILS(plim_function_call(bad, &number, 1, &result, 1, NULL), PLIM_INVALID_ARGUMENT,
+                "test.mlir:7:");
+  }
+  CHECK(plim_function_stack_bytes(given) > 0);
+  float (*raw)(float *, int64_t) = (float (*)(float *, int64_t))plim_function_raw_pointer(given);
+  CHECK(raw && raw((float[]){6}, 1) == 6);
+  CHECK(plim_function_raw_pointer(bad) == NULL);
+  plim_workspace workspace = {.struct_size = sizeof workspace};
+  CHECK_FAILS(plim_function_workspace(bad, NULL, 0, &workspace), PLIM_INVALID_ARGUMENT,
+              "test.mlir:7:");
+  plim_report *report = NULL;
+  CHECK_FAILS(plim_module_explain(module, &report), PLIM_FAILED_PRECONDITION, "lazy");
+  plim_bytes *artifact = NULL, *header = NULL;
+  CHECK_FAILS(plim_module_compile(engine, source, sizeof source - 1, "x", &lazy, &artifact),
+              PLIM_INVALID_ARGUMENT, "lazy");
+  CHECK_FAILS(
+      plim_module_export(engine, source, sizeof source - 1, "x", "x", &lazy, &artifact, &header),
+      PLIM_INVALID_ARGUMENT, "lazy");
+  plim_buffer_release(x);
+  plim_function_release(given);
+  plim_function_release(bad);
+  plim_module_release(module);
+
+  const char variable[] = "ml_program.global private mutable @v(dense<0> : tensor<i32>) : "
+                          "tensor<i32>\nfunc.func @f() { return }\n";
+  plim_module *none = NULL;
+  CHECK_FAILS(plim_module_load(engine, variable, sizeof variable - 1, "test.mlir", &lazy, &none),
+              PLIM_UNIMPLEMENTED, "test.mlir:1:1: ");
+  _Alignas(64) char memory[64];
+  plim_pool pool = {.name = "sram", .memory = memory, .bytes = sizeof memory};
+  lazy.pools = &pool;
+  lazy.pool_count = 1;
+  CHECK_FAILS(plim_module_load(engine, source, sizeof source - 1, "test.mlir", &lazy, &none),
+              PLIM_INVALID_ARGUMENT, "pools");
+  CHECK(none == NULL);
+  plim_engine_release(engine);
+}
+
 static void moduleBadSources(void) {
   plim_engine *engine = makeEngine(0);
   plim_module *module = NULL;
@@ -638,6 +819,9 @@ const Test moduleTests[] = {
     {"module.Reflection", moduleReflection},
     {"module.CacheAndFile", moduleCacheAndFile},
     {"module.SourceIsReleased", moduleSourceIsReleased},
+    {"module.LoadsByItself", moduleLoadsByItself},
+    {"module.LoadsByItselfFail", moduleLoadsByItselfFail},
+    {"module.IsLazy", moduleIsLazy},
     {"module.BadSources", moduleBadSources},
     {"parameters.Bind", parametersBind},
     {"parameters.FromFiles", parametersFromFiles},

@@ -207,6 +207,39 @@ TEST_F(WrapperTest, LoadsThatAreNotToTakeLong) {
   EXPECT_TRUE(engine.load(source, "test.mlir", options).ok());
 }
 
+TEST_F(WrapperTest, LoadsThatRunByThemselves) {
+  std::atomic<int> steps = 0;
+  LoadEvent event;
+  {
+    LoadOptions options;
+    options.progress = [&steps, kept = std::make_shared<int>()](double) { ++steps; };
+    event = orFail(engine.loadAsync(std::string(source), "test.mlir", options));
+  } // the source and the options may go
+  const Module loaded = orFail(event.result());
+  EXPECT_GT(steps, 0);
+  EXPECT_TRUE(event.isDone());
+  EXPECT_EQ(loaded.functionNames(), module.functionNames());
+  EXPECT_TRUE(event.result().ok());
+
+  const LoadEvent wrong = orFail(engine.loadFileAsync("/no/such/file.mlir"));
+  EXPECT_EQ(wrong.result().status().code(), PLIM_NOT_FOUND);
+  EXPECT_EQ(LoadEvent().result().status().code(), PLIM_INVALID_ARGUMENT);
+  LoadOptions late;
+  late.timeout = std::chrono::nanoseconds(1);
+  EXPECT_EQ(orFail(engine.loadAsync(source, "test.mlir", late)).result().status().code(),
+            PLIM_DEADLINE_EXCEEDED);
+  EXPECT_EQ(Engine().loadAsync(source, "test.mlir").status().code(), PLIM_INVALID_ARGUMENT);
+}
+
+TEST_F(WrapperTest, LazyLoads) {
+  LoadOptions options;
+  options.lazy = true;
+  const Module lazy = orFail(engine.load(source, "test.mlir", options));
+  EXPECT_EQ(lazy.functionNames(), module.functionNames());
+  EXPECT_EQ(lazy.explain().status().code(), PLIM_FAILED_PRECONDITION);
+  EXPECT_EQ(orFail(lazy.function("scale")).stackBytes(), 0U);
+}
+
 TEST_F(WrapperTest, CallsIntoBuffers) {
   std::vector<float> x = {1, 2, 3}, y(3);
   const Buffer outputs[] = {orFail(Buffer::wrap(std::span(y)))};

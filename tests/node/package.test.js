@@ -300,6 +300,24 @@ test('parameters are arrays or a file', () => {
   assert.throws(() => engine.load(source, 'a', { parameters: '/no/file' }), { code: 'not found' });
 });
 
+test('functions of lazy modules are compiled when they are called', async () => {
+  const source = `func.func @one() -> i32 { %c = arith.constant 1 : i32 return %c : i32 }
+    func.func @bad(%x: f32) -> f32 {
+      %a = tensor.splat %x : tensor<4294967296x4294967296x16xf32>
+      %c = arith.constant 0 : index
+      %r = tensor.extract %a[%c, %c, %c] : tensor<4294967296x4294967296x16xf32>
+      return %r : f32
+    }`;
+  assert.throws(() => engine.load(source), { code: 'invalid argument', line: 3 });
+  for (const module of [engine.load(source, 'a', { lazy: true }), await engine.loadAsync(source, 'a', { lazy: true })]) {
+    assert.deepEqual(module.functions, ['one', 'bad']);
+    assert.equal(module.function('one').call(), 1);
+    assert.throws(() => module.function('bad').call(1), { code: 'invalid argument', line: 3 });
+    assert.throws(() => module.explain(), { code: 'failed precondition' });
+  }
+  assert.throws(() => engine.load(source, 'a', { lazy: 1 }), { name: 'TypeError', message: /'lazy'/ });
+});
+
 test('results go where the caller wants them', async () => {
   const f = load(`func.func @both(%x: tensor<?xf32>) -> (tensor<?xf32>, i32) {
       %r = arith.addf %x, %x : tensor<?xf32>

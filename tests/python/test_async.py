@@ -1,11 +1,14 @@
 """Calls that run by themselves: waited for, awaited, cancelled, dropped."""
 
 import asyncio
+import contextlib
 import gc
+import pickle
 import sys
 import threading
 import time
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -254,6 +257,14 @@ def slow_to_load():
 """ for i in range(200))
 
 
+def teller(loop, event):
+    """What sets an event of the loop as long as there is one: a load that was cancelled may end later."""
+    def told(part):
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(event.set)
+    return told
+
+
 def test_loads_beside_the_loop(engine, tmp_path):
     path = tmp_path / "saxpy.mlir"
     path.write_text(SAXPY)
@@ -274,17 +285,80 @@ def test_a_cancelled_task_stops_its_load(engine):
     async def main():
         begun = asyncio.Event()
         loop = asyncio.get_running_loop()
-        told = lambda part: loop.call_soon_threadsafe(begun.set)
+        told = teller(loop, begun)
         task = asyncio.create_task(engine.loads_async(slow_to_load(), progress=told))
         while not begun.is_set() and not task.done():
             await asyncio.sleep(0.001)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await loop.shutdown_default_executor()  # its thread ends
 
     asyncio.run(main())
     with pytest.raises(TypeError, match="cancel the task"):
         asyncio.run(pl.loads_async(SAXPY, stop=pl.Stop()))
     with pytest.raises(pl.DeadlineExceededError):
         asyncio.run(engine.loads_async(slow_to_load(), timeout=0.001))
+
+
+def test_loads_keep_no_thread_of_the_loop(engine):
+    async def main():
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(ThreadPoolExecutor(1))
+        begun = asyncio.Event()
+        told = teller(loop, begun)
+        tasks = [asyncio.create_task(engine.loads_async(slow_to_load(), f"{i}.mlir", progress=told)) for i in range(3)]
+        await begun.wait()
+        assert await asyncio.to_thread(lambda: 3) == 3 and not any(task.done() for task in tasks)
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    asyncio.run(main())
+
+
+def test_more_loads_than_threads():
+    engine = pl.Engine(threads=1)
+
+    async def main():
+        return await asyncio.gather(*(engine.loads_async(SAXPY, f"{i}.mlir") for i in range(6)))
+
+    for i, module in enumerate(asyncio.run(main())):
+        assert module.name == f"{i}.mlir"
+        np.testing.assert_array_equal(module.saxpy(2.0, X, X), 3 * X)
+        assert pickle.loads(pickle.dumps(module)).name == module.name
+
+
+def test_a_load_lets_go_of_what_it_was_told(engine):
+    class Progress:
+        def __call__(self, part):
+            assert 0 <= part <= 1
+            self.last = part
+
+    def watched(source):
+        progress = Progress()
+        try:
+            asyncio.run(engine.loads_async(source, progress=progress))
+        except pl.InvalidArgumentError as error:
+            assert error.diagnostics
+        return weakref.ref(progress)
+
+    for source in SAXPY, "func.func @f(":
+        progress = watched(source)
+        for _ in range(1000):
+            gc.collect()
+            if progress() is None:
+                break
+            time.sleep(0.001)
+        assert progress() is None
+
+
+def test_loads_by_themselves_are_refused_at_once(engine, tmp_path):
+    for options, error in (({"policy": "fastest"}, pl.InvalidArgumentError), ({"timeout": -1}, pl.InvalidArgumentError),
+                           ({"speed": 1}, TypeError), ({"specialization_count": -1}, pl.InvalidArgumentError)):
+        with pytest.raises(error):
+            asyncio.run(engine.loads_async(SAXPY, **options))
+    with pytest.raises(FileNotFoundError):
+        asyncio.run(engine.load_async(tmp_path / "none.mlir"))
+    assert asyncio.run(engine.loads_async(SAXPY, timeout=1e300)).saxpy

@@ -1,5 +1,6 @@
 """Engines, targets, modules and what they are lent."""
 
+import asyncio
 import copy
 import gc
 import json
@@ -9,6 +10,7 @@ import pickle
 import sys
 import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -289,6 +291,69 @@ def test_policies_and_oracle_give_the_same(engine):
     want = engine.loads(SAXPY).saxpy(0.5, x, x)
     for options in ({"policy": "heap"}, {"policy": "fixed:64"}, {"oracle": True}, {"limits": {}}):
         np.testing.assert_array_equal(engine.loads(SAXPY, **options).saxpy(0.5, x, x), want)
+
+
+LAZY = """
+func.func @twice(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %r = arith.addf %x, %x : tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+func.func @first(%x: memref<?xf32>) -> f32 {
+  %c = arith.constant 0 : index
+  %r = memref.load %x[%c] : memref<?xf32>
+  return %r : f32
+}
+func.func @bad(%x: f32) -> f32 {
+  %a = tensor.splat %x : tensor<4294967296x4294967296x16xf32>
+  %c = arith.constant 0 : index
+  %r = tensor.extract %a[%c, %c, %c] : tensor<4294967296x4294967296x16xf32>
+  return %r : f32
+}
+"""
+
+
+@pytest.mark.parametrize("isolation", ["none", "worker"])
+def test_lazy(tmp_path, isolation):
+    engine = pl.Engine(threads=2, isolation=isolation)
+    (tmp_path / "lazy.mlir").write_text(LAZY)
+    x = np.array([1, 2], np.float32)
+    for module in (engine.loads(LAZY, "lazy.mlir", lazy=True), engine.load(tmp_path / "lazy.mlir", lazy=True),
+                   asyncio.run(engine.loads_async(LAZY, "lazy.mlir", lazy=True))):
+        assert list(module) == ["twice", "first", "bad"] and module.statistics()["objects"] == 0
+        assert module.first.signature.arguments[0].access == "readwrite" and module.first.stack_bytes == 0
+        with pytest.raises(pl.ArgumentTypeError):
+            module.bad(x)
+        for _ in range(2):
+            with pytest.raises(pl.InvalidArgumentError, match="lazy.mlir:12:") as error:
+                module.bad(1.0)
+            assert error.value.diagnostics[0].line == 12
+            np.testing.assert_array_equal(module.twice(x), 2 * x)
+            assert module.first(x) == 1 and module.first.stack_bytes > 0
+        with pytest.raises(pl.FailedPreconditionError, match="lazy"):
+            module.explain()
+        again = pickle.loads(pickle.dumps(module.twice))
+        np.testing.assert_array_equal(again(x), 2 * x)
+    with pytest.raises(pl.InvalidArgumentError, match="lazy.mlir:1:"):
+        engine.loads("func.func @f(", "lazy.mlir", lazy=True)
+    with pytest.raises(pl.UnimplementedError, match="variables"):
+        engine.loads(COUNTER, lazy=True)
+    with pytest.raises(pl.InvalidArgumentError, match="too late for: lazy"):
+        engine.loads(engine.compile(SAXPY), lazy=True)
+
+
+def test_first_calls_at_once(engine):
+    module = engine.loads(LAZY, lazy=True)
+    x = np.arange(3, dtype=np.float32)
+    with ThreadPoolExecutor(6) as pool:
+        for result in pool.map(lambda _: module.twice(x), range(12)):
+            np.testing.assert_array_equal(result, 2 * x)
+    calls = [module.twice.async_(x) for _ in range(4)]
+    for call in calls:
+        np.testing.assert_array_equal(call.result(), 2 * x)
+    stop = pl.Stop()
+    stop()
+    with pytest.raises(pl.CancelledError):
+        engine.loads(LAZY, lazy=True).twice(x, stop=stop)
 
 
 def test_compiled_code(tmp_path):

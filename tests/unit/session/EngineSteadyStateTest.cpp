@@ -62,6 +62,14 @@ INSTANTIATE_TEST_SUITE_P(Policies, EngineSteadyStatePolicy,
                            return name;
                          });
 
+TEST_F(EngineSteadyState, FunctionsOfALazyModuleAllocateNothing) {
+  std::shared_ptr<Engine> engine = makeEngine({.threads = 1});
+  Function matmul = lookup(load(*engine, matmulSource, {.lazy = true}), "matmul");
+  const std::vector<Value> arguments = {smallIntegers({31, 40}), smallIntegers({40, 33})};
+  allocationsOf(matmul, arguments, 5);
+  EXPECT_EQ(allocationsOf(matmul, arguments, 500), 0);
+}
+
 TEST_F(EngineSteadyState, KernelsAndStateAllocateNothing) {
   std::shared_ptr<Engine> engine = makeEngine({.threads = 1});
   Function saxpy = lookup(load(*engine, saxpySource), "saxpy");
