@@ -238,10 +238,13 @@ bool compiles() { return loadIn(engine, source); }
 /// What was loaded before still runs, and other engines load.
 bool othersWork() { return call() && tensorCall() && loadIn(unused, artifact); }
 
-/// The same without waiting for it.
+/// The same without waiting for it; without a text, of the file.
 bool loadsByItself(plim_engine *engine, std::string_view text) {
   Event event;
-  if (!ended(plim_module_load_async(engine, text.data(), text.size(), "in.mlir", nullptr, &event)))
+  if (!ended(text.empty()
+                 ? plim_module_load_file_async(engine, artifactFile.c_str(), nullptr, &event)
+                 : plim_module_load_async(engine, text.data(), text.size(), "in.mlir", nullptr,
+                                          &event)))
     return false;
   // Whatever fails on the way, an event ends.
   while (!plim_event_is_done(event))
@@ -250,7 +253,7 @@ bool loadsByItself(plim_engine *engine, std::string_view text) {
   return ended(plim_event_module(event, &loaded)) && plim_module_function_count(loaded) == 3;
 }
 
-bool asynchronousLoads() { return loadsByItself(engine, artifact); }
+bool asynchronousLoads() { return loadsByItself(engine, artifact) && loadsByItself(engine, ""); }
 
 bool withThreads() {
   plim_engine_options options{};

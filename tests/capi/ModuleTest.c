@@ -328,7 +328,7 @@ static void moduleBadSources(void) {
   CHECK_FAILS(plim_module_load(engine, scaleSource, strlen(scaleSource), "a", &options, &module),
               PLIM_INVALID_ARGUMENT, "nonsense");
   options.policy = NULL;
-  options.flags = 2;
+  options.flags = 1u << 31;
   CHECK_FAILS(plim_module_load(engine, "", 0, "a", &options, &module), PLIM_INVALID_ARGUMENT,
               "flags");
   options.flags = PLIM_LOAD_ORACLE;
