@@ -59,6 +59,7 @@ Status LoadThreads::start(runtime::TaskRef<runtime::Task> task) {
     std::lock_guard lock(shared->mutex);
     ++shared->threads;
   }
+  Start *const given = start.release(); // to the thread, if there will be one
   pthread_attr_t attributes;
   int error = pthread_attr_init(&attributes);
   if (error == 0) {
@@ -73,14 +74,13 @@ Status LoadThreads::start(runtime::TaskRef<runtime::Task> task) {
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
     pthread_t thread;
     if (error == 0)
-      error = pthread_create(&thread, &attributes, main, start.get());
+      error = pthread_create(&thread, &attributes, main, given);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     pthread_attr_destroy(&attributes);
   }
-  if (error == 0) {
-    static_cast<void>(start.release());
+  if (error == 0)
     return okStatus();
-  }
+  start.reset(given);
   std::lock_guard lock(shared->mutex);
   --shared->threads;
   return resourceExhaustedError("no thread to load on: " + std::generic_category().message(error));
