@@ -456,6 +456,29 @@ TEST_F(RunCommandTest, WhatIsCompiledAlreadyTakesNoOptionsOfTheCompiler) {
   expectFailure(late, HasSubstr("too late for: oracle"));
 }
 
+TEST_F(RunCommandTest, LazilyWhatIsCalledIsCompiledAlone) {
+  RunOptions options = optionsFor(R"(func.func @one() -> i32 {
+  %c = arith.constant 1 : i32
+  return %c : i32
+}
+func.func @bad(%x: f32) -> f32 {
+  %a = tensor.splat %x : tensor<4294967296x4294967296x16xf32>
+  %c = arith.constant 0 : index
+  %r = tensor.extract %a[%c, %c, %c] : tensor<4294967296x4294967296x16xf32>
+  return %r : f32
+}
+)");
+  options.call.function = "one";
+  expectFailure(options, HasSubstr(":6:8: "));
+  options.lazy = true;
+  const Outcome outcome = run(options);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "result[0]: i32=1\n");
+  options.call.function = "bad";
+  options.call.inputs = {"f32=1"};
+  expectFailure(options, HasSubstr(":6:8: "));
+}
+
 TEST_F(RunCommandTest, OutputsMustHaveResults) {
   RunOptions options = optionsFor(testing::sumSource);
   options.call.inputs = {"2xf64=1 2"};
