@@ -138,15 +138,22 @@ Reduced reduce(Emitter &e, Value x) {
   return {n, e.mulAdd(n.number, e.number(-0x1.7f7d1cp-20F), r)};
 }
 
-/// 2^n e^r. The last product alone may overflow or become a denormal, so it is rounded once. It is zero below -104; at -176 both
-/// factors are zero, too: a product that is rounded to zero takes a processor a hundred times as long, and what masks leave out
-/// of a softmax is minus infinity.
-Value exp(Emitter &e, Value x) {
-  x = e.atLeast(e.atMost(x, 89), -176);
-  auto [n, r] = reduce(e, x);
-  auto [first, second] = e.halves(n.bits);
+/// 2^n e^r. The last product alone may overflow or become a denormal, so it is rounded once.
+Value power(Emitter &e, const Reduced &exponent) {
+  auto [first, second] = e.halves(exponent.n.bits);
   Value power = e.powerOfTwo(first);
-  return e.mul(e.mulAdd(power, e.expm1Reduced(r), power), e.powerOfTwo(second));
+  return e.mul(e.mulAdd(power, e.expm1Reduced(exponent.r), power), e.powerOfTwo(second));
+}
+
+/// It is zero below -104; at -176 both factors are zero, too: a product that is rounded to zero takes a processor a hundred times as
+/// long, and what masks leave out of a softmax is minus infinity.
+Value exp(Emitter &e, Value x) { return power(e, reduce(e, e.atLeast(e.atMost(x, 89), -176))); }
+
+/// With the same bounds. x - n is exact.
+Value exp2(Emitter &e, Value x) {
+  x = e.atLeast(e.atMost(x, 128.5F), -254);
+  Emitter::Integer n = e.round(x, 1, 2 * Emitter::exponentBias);
+  return power(e, {n, e.mul(e.sub(x, n.number), e.number(0x1.62e43p-1F))});
 }
 
 /// 2^n (e^r - 1) + (2^n - 1), the second half of n taken out as a factor as above.
@@ -224,8 +231,8 @@ struct ExpandPower : OpRewritePattern<math::PowFOp> {
 } // namespace
 
 void plim::ir::populateMathPolynomialPatterns(RewritePatternSet &patterns) {
-  patterns.add<Expand<math::ExpOp, exp>, Expand<math::ExpM1Op, expm1>, Expand<math::TanhOp, tanh>,
-               Expand<math::ErfOp, erf>>(patterns.getContext());
+  patterns.add<Expand<math::ExpOp, exp>, Expand<math::Exp2Op, exp2>, Expand<math::ExpM1Op, expm1>,
+               Expand<math::TanhOp, tanh>, Expand<math::ErfOp, erf>>(patterns.getContext());
   // Before what makes a logarithm of the base.
   patterns.add<ExpandPower>(patterns.getContext(), /*benefit=*/2);
 }

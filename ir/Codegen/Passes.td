@@ -682,7 +682,7 @@ def PlimPrepareLoops : Pass<"plim-prepare-loops", "::mlir::func::FuncOp"> {
   let summary = "Shape the ops that become plain loops for LLVM's vectoriser";
   let description = [{
     Interchanges the loops of each `linalg.generic` so that the one along which most operands are
-    contiguous runs innermost, but for reductions of a processor without vectors, whose sums stay in registers; replaces exp, expm1, tanh and erf on f16, bf16 and f32 by polynomials
+    contiguous runs innermost, but for reductions of a processor without vectors, whose sums stay in registers; replaces exp, exp2, expm1, tanh and erf on f16, bf16 and f32 by polynomials
     and powers with small whole exponents by products (`MathPolynomials.h`), and states the floating-point freedom the engine takes: products may be
     contracted with sums, and reductions may be reassociated. In kernels, whose buffers may be parts of each other, loops stay as they are
     written.

@@ -32,6 +32,20 @@ func.func private @erf(%o: tensor<8xf32>) -> tensor<8xf32> attributes {plim.disp
 
 // -----
 
+// Of base 2 what is left of the argument is exact.
+// CHECK-LABEL: func.func private @exp2(
+//   CHECK-NOT: math.exp2
+//       CHECK: arith.subf
+//       CHECK: arith.mulf %{{.*}}, %{{.*}} fastmath<contract> : vector<4xf32>
+//   CHECK-NOT: math.exp2
+//       CHECK: return
+func.func private @exp2(%x: vector<4xf32>) -> vector<4xf32> attributes {plim.dispatch_function} {
+  %r = math.exp2 %x : vector<4xf32>
+  return %r : vector<4xf32>
+}
+
+// -----
+
 // Vectors too. A power of two in two factors where one would not do.
 // CHECK-LABEL: func.func private @vectors(
 //   CHECK-NOT: math.exp

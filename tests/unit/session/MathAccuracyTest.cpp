@@ -147,6 +147,8 @@ INSTANTIATE_TEST_SUITE_P(
         ::testing::Values(
             Accuracy<float>{"exp", "%r = math.exp %x : T",
                             [](float x) { return std::exp(double(x)); }, 1.1},
+            Accuracy<float>{"exp2", "%r = math.exp2 %x : T",
+                            [](float x) { return std::exp2(double(x)); }, 1.1},
             Accuracy<float>{"expm1", "%r = math.expm1 %x : T",
                             [](float x) { return std::expm1(double(x)); }, 2},
             Accuracy<float>{"tanh", "%r = math.tanh %x : T",
