@@ -130,7 +130,14 @@ struct ChooseRegisterTiles : plim::ir::impl::PlimChooseRegisterTilesBase<ChooseR
     const unsigned columnLoop = cast<AffineDimExpr>(output.getResults().back()).getPosition();
     const ArrayRef<AffineMap> inputs = ArrayRef(maps).drop_back();
     auto hasColumns = [&](AffineMap map) { return readsInSteps(map, columnLoop); };
-    if (llvm::none_of(inputs, hasColumns) || !llvm::all_of(inputs, hasTileableIndices))
+    // What is the same for all terms, a mean of each row beside the row, has columns of its own.
+    SmallVector<unsigned> reduced;
+    op.getReductionDims(reduced);
+    auto hasColumnsOfTerms = [&](AffineMap map) {
+      return hasColumns(map) &&
+             llvm::any_of(reduced, [&](unsigned loop) { return map.isFunctionOfDim(loop); });
+    };
+    if (llvm::none_of(inputs, hasColumnsOfTerms) || !llvm::all_of(inputs, hasTileableIndices))
       return {};
     if (!hasVectorElements(op))
       return {};

@@ -160,10 +160,13 @@ bool contractsColumns(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() < 2 || reducesColumns(op))
     return false;
   const std::optional<unsigned> column = columnOf(op);
+  SmallVector<unsigned> reduced;
+  op.getReductionDims(reduced);
   return productOf(op) ||
          (column && llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
             const AffineMap map = op.getMatchingIndexingMap(input);
-            return map.getNumResults() > 1 && map.getResults().back().isFunctionOfDim(*column);
+            return map.getNumResults() > 1 && map.getResults().back().isFunctionOfDim(*column) &&
+                   llvm::any_of(reduced, [&](unsigned loop) { return map.isFunctionOfDim(loop); });
           }));
 }
 

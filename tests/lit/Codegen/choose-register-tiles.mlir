@@ -86,3 +86,22 @@ func.func private @columns(%a: tensor<65x1024xf32>, %b: tensor<65x500xf32>, %c: 
   } -> tensor<64xf32>
   return %0, %1, %2, %3, %4 : tensor<1024xf32>, tensor<500xf32>, tensor<?xf32>, tensor<1024xf32>, tensor<64xf32>
 }
+
+// -----
+
+// Rows beside a mean of each are reduced as rows: the columns of the mean are no columns of what is summed.
+// V4-LABEL: func.func private @deviations(
+//   V4-NOT: plim.registers
+func.func private @deviations(%x: tensor<512x1024xf32>, %mean: tensor<512xf32>, %o: tensor<512xf32>) -> tensor<512xf32>
+    attributes {plim.dispatch_function} {
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0)>],
+                       iterator_types = ["parallel", "reduction"]}
+      ins(%x, %mean : tensor<512x1024xf32>, tensor<512xf32>) outs(%o : tensor<512xf32>) {
+  ^bb0(%e: f32, %m: f32, %s: f32):
+    %d = arith.subf %e, %m : f32
+    %q = arith.mulf %d, %d : f32
+    %t = arith.addf %s, %q : f32
+    linalg.yield %t : f32
+  } -> tensor<512xf32>
+  return %r : tensor<512xf32>
+}
