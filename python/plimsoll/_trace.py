@@ -263,13 +263,11 @@ class Traced(NDArrayOperatorsMixin):
 
 # What does the same with what is known.
 _SUBSTITUTES = {
-    "sort": "numpy.take_along_axis(x, x.argsort(axis), axis)",
     "linalg.norm": "numpy.sqrt((x * x).sum(axis))",
     "append": "numpy.concatenate()",
     "pad": "numpy.concatenate()",
     "tile": "numpy.concatenate()",
     "repeat": "numpy.take()",
-    "roll": "numpy.concatenate() of two slices",
     "nonzero": "numpy.where() with three arguments",
     "argwhere": "numpy.where() with three arguments",
     "count_nonzero": "(x != 0).sum()",
