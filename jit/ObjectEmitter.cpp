@@ -29,7 +29,6 @@
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
-#include "llvm/Transforms/Scalar.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
@@ -90,21 +89,6 @@ private:
   const Patience &patience;
 };
 char DropWhenStopped::ID = 0;
-
-/// LLVM's code generator for dispatches on x86, which leaves loops as they are. Strength reduction tries
-/// all ways to compute the addresses of a loop: a fifth of the code generator's time, and what is
-/// addressed by vectors is no faster for it (bench/README.md).
-class DispatchPasses : public llvm::legacy::PassManager {
-public:
-  void add(llvm::Pass *pass) override {
-    static const void *const reduction =
-        std::unique_ptr<llvm::Pass>(llvm::createLoopStrengthReducePass())->getPassID();
-    if (pass->getPassID() == reduction)
-      delete pass; // ours, as all that are added
-    else
-      llvm::legacy::PassManager::add(pass);
-  }
-};
 
 /// llvm::TargetMachine::addPassesToEmitFile(); for host code, which is straight and long, the same passes without the schedulers
 /// of instructions: they compare each access to memory of a block with all others. False for a machine that cannot.
@@ -239,15 +223,12 @@ Status ObjectEmitter::generate(llvm::TargetMachine &machine, const EmitOptions &
   auto write = [&](llvm::Module &from, llvm::CodeGenFileType type, std::string &to) -> Status {
     llvm::SmallVector<char, 0> buffer;
     llvm::raw_svector_ostream stream(buffer);
-    const bool leavesLoops =
-        (kind == CodeKind::Dispatch || kind == CodeKind::Once) && machine.getTargetTriple().isX86();
-    const auto passes = leavesLoops ? std::make_unique<DispatchPasses>()
-                                    : std::make_unique<llvm::legacy::PassManager>();
+    llvm::legacy::PassManager passes;
     if (patience.isFinite())
-      passes->add(new DropWhenStopped(patience));
-    if (!addCodeGenerator(*passes, machine, kind, stream, type))
+      passes.add(new DropWhenStopped(patience));
+    if (!addCodeGenerator(passes, machine, kind, stream, type))
       return unimplementedError("the code generator cannot emit this file type");
-    passes->run(from);
+    passes.run(from);
     to.assign(buffer.data(), buffer.size());
     return okStatus();
   };
