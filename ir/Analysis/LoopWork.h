@@ -6,7 +6,7 @@
 
 namespace plim::ir {
 
-/// Work of one workgroup, in scalar operations: some hundred microseconds, so that a task costs little
+/// Work of one workgroup, in scalar operations: some ten microseconds, so that a task costs little
 /// against it and a large problem still has many.
 inline constexpr int64_t workgroupCost = int64_t(1) << 21;
 /// What touching the memory of one point costs, in the same unit.

@@ -206,6 +206,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Accuracy<double>{"exp", "%r = math.exp %x : T",
                          [](double x) { return std::exp((long double)(x)); }, 4},
+        Accuracy<double>{"exp2", "%r = math.exp2 %x : T",
+                         [](double x) { return std::exp2((long double)(x)); }, 4},
         Accuracy<double>{"expm1", "%r = math.expm1 %x : T",
                          [](double x) { return std::expm1((long double)(x)); }, 4},
         Accuracy<double>{"tanh", "%r = math.tanh %x : T",
