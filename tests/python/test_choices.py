@@ -149,7 +149,8 @@ def test_extremes(name, element, dtype):
                 np.testing.assert_array_equal(np.asarray(mine), theirs, err_msg=f"{length}")
 
 
-@pytest.mark.parametrize("shape, axis", [((50, 1000), 1), ((50, 1000), 0), ((50, 1000), None), ((4, 5, 129), 2), ((3, 70, 90), 1), ((65,), 0)])
+@pytest.mark.parametrize("shape, axis", [((50, 1000), 1), ((50, 1000), 0), ((50, 1000), None), ((4, 5, 129), 2), ((3, 70, 90), 1), ((65,), 0),
+                                         ((64, 1), 0), ((63, 2), 0), ((1000, 3), 0), ((257, 4), 0), ((129, 5), 0), ((5, 67, 3), 1)])
 def test_numpy(shape, axis):
     """What @jit makes of argmax and argmin, of functions of elements too; a NaN is both."""
     random = np.random.default_rng(52)

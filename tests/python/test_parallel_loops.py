@@ -475,3 +475,72 @@ func.func @main(%a: memref<?x100xf32>) {
         x = np.zeros((3000, 100), np.float32)
         pl.Engine(threads=threads).loads(source).main(x)
         np.testing.assert_array_equal(x, np.broadcast_to(np.arange(100, dtype=np.float32), x.shape))
+
+
+SUM_AND_LARGEST = """
+func.func @main(%x: memref<?x?xf32>) -> (f32, f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.5 : f32
+  %least = arith.constant -1.0e30 : f32
+  %n = memref.dim %x, %c0 : memref<?x?xf32>
+  %m = memref.dim %x, %c1 : memref<?x?xf32>
+  %r:2 = scf.parallel (%i, %j) = (%c0, %c0) to (%n, %m) step (%c1, %c1) init (%zero, %least) -> (f32, f32) {
+    %v = memref.load %x[%i, %j] : memref<?x?xf32>
+    scf.reduce(%v, %v : f32, f32) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      scf.reduce.return %s : f32
+    }, {
+    ^bb0(%a: f32, %b: f32):
+      %is = arith.cmpf ogt, %b, %a : f32
+      %l = arith.select %is, %b, %a : f32
+      scf.reduce.return %l : f32
+    }
+  }
+  return %r#0, %r#1 : f32, f32
+}"""
+
+LARGEST_SUM_OF_ROWS = """
+func.func @main(%x: memref<?x?xf32>) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %least = arith.constant -1.0e30 : f32
+  %n = memref.dim %x, %c0 : memref<?x?xf32>
+  %m = memref.dim %x, %c1 : memref<?x?xf32>
+  %r = scf.parallel (%i) = (%c0) to (%n) step (%c1) init (%least) -> f32 {
+    %row = affine.parallel (%j) = (0) to (symbol(%m)) reduce ("addf") -> f32 {
+      %v = memref.load %x[%i, %j] : memref<?x?xf32>
+      affine.yield %v : f32
+    }
+    scf.reduce(%row : f32) {
+    ^bb0(%a: f32, %b: f32):
+      %l = arith.maximumf %a, %b : f32
+      scf.reduce.return %l : f32
+    }
+  }
+  return %r : f32
+}"""
+
+
+def test_reductions():
+    """In an order that is open, but the same each time; `strict` has that of the iterations."""
+    random = np.random.default_rng(13)
+    for shape in ((0, 5), (5, 0), (1, 1), (7, 13), (101, 37), (300, 1021)):
+        x = random.standard_normal(shape).astype(np.float32)
+        in_order = np.float32(0.5)
+        for value in x.ravel():
+            in_order = in_order + value
+        sums, rows = set(), set()
+        for engine in ENGINES.values():
+            total, largest = engine.loads(SUM_AND_LARGEST).main(x)
+            assert largest == max(x.ravel(), default=np.float32(-1e30))
+            np.testing.assert_allclose(total, 0.5 + x.sum(dtype=np.float64), rtol=1e-5, atol=1e-3)
+            sums.add(float(total))
+            strict, _ = engine.loads(SUM_AND_LARGEST, numerics="strict").main(x)
+            assert strict == in_order
+            row = engine.loads(LARGEST_SUM_OF_ROWS).main(x)
+            np.testing.assert_allclose(row, max(x.sum(axis=1, dtype=np.float64), default=-1e30), rtol=1e-5, atol=1e-3)
+            rows.add(float(row))
+        assert len(sums) == len(rows) == 1

@@ -58,6 +58,24 @@ def test_rows(function, element):
                                    err_msg=f"{length}")
 
 
+@pytest.mark.parametrize("element", TYPES)
+@pytest.mark.parametrize("rows", [1, 5, 33, 64])
+def test_a_number_beside_each_row(rows, element):
+    """Of as many rows as vectors have elements, too: they are no columns."""
+    dtype, tolerance = TYPES[element]
+    random = np.random.default_rng(rows)
+    engines = [pl.Engine(threads=1), pl.Engine(threads=3)]
+    functions = [lambda x: x.var(axis=-1), lambda x: np.abs(x - x.max(axis=-1, keepdims=True)).sum(axis=-1)]
+    for shape in ((rows, 1), (rows, 17), (rows, 1000), (rows, 1024), (2, rows, 65)):
+        x = random.standard_normal(shape).astype(dtype)
+        for function in functions:
+            want = function(x.astype(np.float64))
+            results = [np.asarray(pl.jit(function, engine=engine)(x)) for engine in engines]
+            np.testing.assert_array_equal(results[0], results[1], err_msg=f"{shape}")
+            np.testing.assert_allclose(results[0].astype(np.float64), want, rtol=tolerance, atol=tolerance,
+                                       err_msg=f"{shape}")
+
+
 KEPT = """
 func.func @main(%x: tensor<{0}x{1}x{2}>) -> (tensor<{0}x{1}x{2}>, tensor<{0}x{2}>, tensor<{0}x{2}>) {{
   %c0 = arith.constant 0 : index
