@@ -105,6 +105,11 @@ std::optional<Product> plim::ir::productOf(linalg::LinalgOp op) {
   return usesPanel ? std::optional(product) : std::nullopt;
 }
 
+bool plim::ir::isMatrixProduct(linalg::LinalgOp op) {
+  std::optional<Product> product = productOf(op);
+  return product && !product->rowLoops.empty();
+}
+
 std::optional<int64_t> plim::ir::iterations(linalg::LinalgOp op, ArrayRef<unsigned> loops) {
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   int64_t product = 1;

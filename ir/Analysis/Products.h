@@ -45,6 +45,9 @@ struct Product {
 /// Nothing if the op is none, or if it reads an operand at indices that cannot be tiled.
 std::optional<Product> productOf(mlir::linalg::LinalgOp op);
 
+/// Is it a product with rows and columns? A vector times a matrix, whose elements are used once, is none.
+bool isMatrixProduct(mlir::linalg::LinalgOp op);
+
 /// Iterations of some loops of an op together; nothing where they are not known.
 std::optional<int64_t> iterations(mlir::linalg::LinalgOp op, llvm::ArrayRef<unsigned> loops);
 

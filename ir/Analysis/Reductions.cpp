@@ -1,5 +1,6 @@
 #include "ir/Analysis/Reductions.h"
 #include "ir/Analysis/Destinations.h"
+#include "ir/Analysis/Products.h"
 #include "ir/Plim/Plim.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -50,7 +51,43 @@ linalg::GenericOp plim::ir::fuseProducers(RewriterBase &rewriter, linalg::Linalg
   return op;
 }
 
+bool plim::ir::dependsOnOrder(linalg::LinalgOp op) {
+  return llvm::any_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+    Operation *combiner = op.getMatchingYieldValue(&init)->get().getDefiningOp();
+    return !hasElementOfEach(op, init) &&
+           !(combiner &&
+             (isa<IntegerType>(combiner->getResult(0).getType()) ||
+              isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp>(
+                  combiner)));
+  });
+}
+
+bool plim::ir::sumsColumns(linalg::LinalgOp op) {
+  if (op.getNumReductionLoops() == 0 || productOf(op) || !dependsOnOrder(op) ||
+      !mayReorderReduction(op) || !llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
+        return map.isProjectedPermutation();
+      }))
+    return false;
+  for (OpOperand &init : op.getDpsInitsMutable())
+    if (hasElementOfEach(op, init) ||
+        !neutralElement(op.getMatchingYieldValue(&init)->get().getDefiningOp()))
+      return false;
+  SmallVector<unsigned> reduced;
+  op.getReductionDims(reduced);
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    const AffineMap map = op.getMatchingIndexingMap(input);
+    auto isAlong = [&](unsigned loop) { return map.isFunctionOfDim(loop); };
+    if (llvm::none_of(reduced, isAlong))
+      return false;
+    const unsigned column = map.getDimPosition(map.getNumResults() - 1);
+    return !llvm::is_contained(reduced, column) && sizes[column] != 1;
+  });
+}
+
 bool plim::ir::mayReorderReduction(linalg::LinalgOp op) {
+  if (op->hasAttr(inOrderAttr))
+    return false;
   Operation *yield = op.getBlock()->getTerminator();
   return llvm::all_of(
       llvm::zip(yield->getOperands(), op.getRegionOutputArgs()), [&](auto yieldedAndAccumulator) {

@@ -13,8 +13,21 @@ bool hasElementOfEach(mlir::linalg::LinalgOp op, mlir::OpOperand &init);
 /// Looks at the combiner of each result: one operation that is known to be associative and
 /// commutative, of the accumulator, which nothing else reads, and of an element. Anything else,
 /// such as a decay (acc * 0.5 + x), a first maximum (two accumulators that know of each other) or x
-/// - acc, depends on the order. Results that have an element for each iteration do not matter.
+/// - acc, depends on the order. Results that have an element for each iteration do not matter. What has
+/// `inOrderAttr` may not.
 bool mayReorderReduction(mlir::linalg::LinalgOp op);
+
+/// Do results depend on the order of the elements? They do where floats are rounded: in sums and products.
+bool dependsOnOrder(mlir::linalg::LinalgOp op);
+
+/// Elements of a row, or of a column of rows, that are summed or multiplied on their own, from the neutral element on, before
+/// the result is added to what there was: neither workgroups that share them, nor code that does not know how many there are,
+/// see other sums then.
+inline constexpr int64_t chunkOfRow = 8192, chunkOfColumn = 256;
+
+/// Do the columns of rows lie side by side in an input that the op, which is no product with a matrix, sums or multiplies, in
+/// any order? What is known to be one column is a row.
+bool sumsColumns(mlir::linalg::LinalgOp op);
 
 /// Makes a reduction a linalg.generic, and takes the ops into it that compute elements of its
 /// inputs for it alone, as long as `accepts` holds of what that makes. Returns the op that is there

@@ -41,12 +41,15 @@ SmallVector<ReassociationIndices> adjacentLoops(linalg::LinalgOp op) {
   return groups;
 }
 
-/// Could it be computed along with something else, which has the loops apart?
+/// Could it be computed along with something else, which has the loops apart? For one result nobody looks at rows.
 bool hasCompany(linalg::LinalgOp op) {
-  return llvm::any_of(op.getDpsInputOperands(), [](OpOperand *input) {
-    return isa<RankedTensorType>(input->get().getType()) &&
-           (!input->get().hasOneUse() || input->get().getDefiningOp<linalg::LinalgOp>());
-  });
+  return op.getNumParallelLoops() > 0 &&
+         llvm::any_of(op.getDpsInputOperands(), [](OpOperand *input) {
+           auto isRead = [](Operation *user) { return !isa<tensor::DimOp>(user); };
+           return isa<RankedTensorType>(input->get().getType()) &&
+                  (llvm::count_if(input->get().getUsers(), isRead) > 1 ||
+                   input->get().getDefiningOp<linalg::LinalgOp>());
+         });
 }
 
 bool isCollapsible(linalg::LinalgOp op) {

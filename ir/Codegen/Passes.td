@@ -471,6 +471,28 @@ def PlimOrderLoops : Pass<"plim-order-loops", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"ordered", "ordered", "reductions whose loops were interchanged">];
 }
 
+def PlimChunkSums : Pass<"plim-chunk-sums", "::mlir::func::FuncOp"> {
+  let summary = "Sum long columns a chunk of rows at a time";
+  let description = [{
+    In dispatch functions sums and products of columns over more than 256 rows, or over a number of them that is not known, start from the
+    neutral element every 256 rows, and what that gives is added to what there was; fewer rows do so too, unless they are added to zeros. Workgroups that share the rows (`plim-split-reductions`)
+    have the same chunks, so that results depend neither on them nor on what is known. Along rows `plim-vectorize-rows` does so. Products
+    of matrices stay whole.
+
+    ```mlir
+    %r = linalg.generic ins(%x : tensor<?x64xf32>) outs(%i : tensor<64xf32>) { arith.addf } // columns
+    // becomes
+    %r = scf.for %k = 0 to %rows step 256 iter_args(%sum = %i) {
+      %n = linalg.fill ins(-0.0) : tensor<64xf32>
+      %p = linalg.generic ins(%x[%k, 0] [min(256, %rows - %k), 64]) outs(%n) { arith.addf }
+      linalg.generic ins(%p) outs(%sum) { arith.addf }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"chunked", "chunked", "sums taken a chunk at a time">];
+}
+
 def PlimChooseRegisterTiles : Pass<"plim-choose-register-tiles", "::mlir::func::FuncOp"> {
   let summary = "Choose tiles of accumulators for the registers of the target";
   let description = [{
@@ -740,8 +762,9 @@ def PlimVectorizeRows : Pass<"plim-vectorize-rows", "::mlir::func::FuncOp"> {
   let description = [{
     In a dispatch function, reductions whose innermost loop goes along what lies side by side become loops over vectors: four of
     them at a time, each with accumulators of its own, then one at a time, and what is left with a mask, or element by element where
-    the host has no masks. The accumulators are combined by halves. So the order of a sum depends on the length of a vector alone,
-    and neither on LLVM's choices nor on whether the length of a row is known.
+    the host has no masks. The accumulators are combined by halves. Sums and products of more than 8192 elements, or of a number that is not
+    known, are taken that many at a time, as workgroups that share a row take them. So the order of a sum depends on the length of a vector
+    alone, and neither on LLVM's choices nor on whether the length of a row is known.
 
     Results that have an element for each iteration (`plim-fuse-in-tiles`) are stored on the way. Operations for which there is a
     call for each element, and divisions of integers, leave the op to plain loops, and so do rows of a few elements.

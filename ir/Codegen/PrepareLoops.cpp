@@ -118,6 +118,10 @@ struct PrepareLoops : plim::ir::impl::PlimPrepareLoopsBase<PrepareLoops> {
     function.walk([](Operation *op) {
       if (isa<arith::MulFOp>(op) || (isa<arith::AddFOp>(op) && !isDifference(op)))
         addFlags(op, arith::FastMathFlags::contract);
+      // Of two products LLVM takes in the first. Where a loop is unrolled the sum before may be one: it stays rounded, as in the loop.
+      if (isa<arith::AddFOp>(op) && op->getOperand(1).getDefiningOp<arith::MulFOp>() &&
+          !op->getOperand(0).getDefiningOp<arith::MulFOp>())
+        op->setOperands({op->getOperand(1), op->getOperand(0)});
     });
   }
 

@@ -124,7 +124,7 @@ void RowVectors::replaceByRows(RewriterBase &rewriter, RowBuilder row) {
     to.push_back(getValueOrCreateConstantIndexOp(rewriter, at, range.size));
     steps.push_back(getValueOrCreateConstantIndexOp(rewriter, at, range.stride));
   }
-  length = to.pop_back_val();
+  end = to.pop_back_val();
   from.pop_back();
   steps.pop_back();
   const scf::LoopNest rows = scf::buildLoopNest(
@@ -136,18 +136,19 @@ void RowVectors::replaceByRows(RewriterBase &rewriter, RowBuilder row) {
 }
 
 void RowVectors::buildAlong(
-    OpBuilder &builder, ValueRange outer, SmallVector<Value> &carried, PartBuilder part,
+    OpBuilder &builder, ValueRange outer, Value start, SmallVector<Value> &carried,
+    PartBuilder part,
     llvm::function_ref<void(OpBuilder &, SmallVector<Value> &, int64_t, int64_t)> halve) {
-  const Value start = number(builder, 0), whole = endOfParts(builder, start, width),
-              single = endOfParts(builder, start, lanes);
-  buildLoop(builder, outer, start, whole, 0, width, /*isMasked=*/false, carried, part);
+  const Value zero = number(builder, 0), whole = endOfParts(builder, zero, width),
+              single = endOfParts(builder, zero, lanes);
+  buildLoop(builder, outer, start, whole, most, width, /*isMasked=*/false, carried, part);
   halve(builder, carried, width, lanes);
   buildLoop(builder, outer, whole, single, width - lanes, lanes, /*isMasked=*/false, carried, part);
   if (hasMasks)
-    buildLoop(builder, outer, single, length, lanes - 1, lanes, /*isMasked=*/true, carried, part);
+    buildLoop(builder, outer, single, end, lanes - 1, lanes, /*isMasked=*/true, carried, part);
   halve(builder, carried, lanes, 1);
   if (!hasMasks)
-    buildLoop(builder, outer, single, length, lanes - 1, 0, /*isMasked=*/false, carried, part);
+    buildLoop(builder, outer, single, end, lanes - 1, 0, /*isMasked=*/false, carried, part);
 }
 
 void RowVectors::buildLoop(OpBuilder &builder, ValueRange outer, Value from, Value to, int64_t most,
@@ -179,13 +180,13 @@ void RowVectors::buildLoop(OpBuilder &builder, ValueRange outer, Value from, Val
 }
 
 Value RowVectors::endOfParts(OpBuilder &builder, Value from, int64_t unit) {
-  AffineExpr start, end;
-  bindSymbols(builder.getContext(), start, end);
+  AffineExpr first, last;
+  bindSymbols(builder.getContext(), first, last);
   return getValueOrCreateConstantIndexOp(
       builder, op.getLoc(),
       affine::makeComposedFoldedAffineApply(builder, op.getLoc(),
-                                            start + (end - start).floorDiv(unit) * unit,
-                                            getAsOpFoldResult({from, length})));
+                                            first + (last - first).floorDiv(unit) * unit,
+                                            getAsOpFoldResult({from, end})));
 }
 
 IRMapping RowVectors::buildBody(OpBuilder &b, ValueRange indices, int64_t size, Value mask,

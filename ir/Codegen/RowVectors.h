@@ -35,9 +35,9 @@ public:
   using PartBuilder = llvm::function_ref<llvm::SmallVector<mlir::Value>(
       mlir::OpBuilder &, mlir::ValueRange indices, int64_t size, mlir::Value mask,
       mlir::ValueRange carried)>;
-  /// Builds loops along a row: several vectors at a time, one at a time, and what is left, masked or one by one, `size` being 0 then.
-  /// `part` returns what it carries; between the loops, `halve` makes of vectors of `from` elements those of `to`, one being a scalar.
-  void buildAlong(mlir::OpBuilder &builder, mlir::ValueRange outer,
+  /// Builds loops along a row from `start` on, a multiple of `width`: several vectors at a time, one at a time, and what is left, masked or one by one, `size`
+  /// being 0 then. `part` returns what it carries; between the loops, `halve` makes of vectors of `from` elements those of `to`, one being a scalar.
+  void buildAlong(mlir::OpBuilder &builder, mlir::ValueRange outer, mlir::Value start,
                   llvm::SmallVector<mlir::Value> &carried, PartBuilder part,
                   llvm::function_ref<void(mlir::OpBuilder &, llvm::SmallVector<mlir::Value> &,
                                           int64_t from, int64_t to)>
@@ -80,7 +80,8 @@ public:
   unsigned loop;                // along the row
   int64_t lanes = 0, width = 0; // elements of a vector, and of those at a time
   bool hasMasks = false;
-  mlir::Value length; // of a row; there while rows are built
+  mlir::Value end;  // of a row, or of the part that is taken; there while rows are built
+  int64_t most = 0; // elements that are taken at a time, or any number for 0
 
 private:
   mlir::Value load(mlir::OpBuilder &builder, mlir::Value source, mlir::ValueRange place);

@@ -80,7 +80,7 @@ void ShortRows::vectorize(RewriterBase &rewriter) {
     to.push_back(getValueOrCreateConstantIndexOp(rewriter, at, range.size));
     steps.push_back(getValueOrCreateConstantIndexOp(rewriter, at, range.stride));
   }
-  rows.length = to[rows.loop];
+  rows.end = to[rows.loop];
   for (SmallVector<Value> *bounds : {&from, &to, &steps})
     bounds->pop_back_n(2);
   scf::buildLoopNest(rewriter, at, from, to, steps, [&](OpBuilder &b, Location, ValueRange outer) {
@@ -93,9 +93,9 @@ void ShortRows::vectorize(RewriterBase &rewriter) {
     const Value start = rows.number(b, 0), end = rows.endOfParts(b, start, rows.lanes);
     rows.buildLoop(b, outer, start, end, 0, rows.lanes, /*isMasked=*/false, carried, vectors);
     if (rows.hasMasks)
-      return rows.buildLoop(b, outer, end, rows.length, rows.lanes - 1, rows.lanes,
+      return rows.buildLoop(b, outer, end, rows.end, rows.lanes - 1, rows.lanes,
                             /*isMasked=*/true, carried, vectors);
-    rows.buildLoop(b, outer, end, rows.length, rows.lanes - 1, 0, /*isMasked=*/false, carried,
+    rows.buildLoop(b, outer, end, rows.end, rows.lanes - 1, 0, /*isMasked=*/false, carried,
                    [&](OpBuilder &body, ValueRange indices, int64_t, Value, ValueRange) {
                      for (int64_t column = 0; column < size; ++column) {
                        SmallVector<Value> all(indices);

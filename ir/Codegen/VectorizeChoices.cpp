@@ -359,7 +359,7 @@ private:
     if (extreme)
       chosen.push_back(start);
     rows.buildAlong(
-        b, outer, chosen,
+        b, outer, rows.number(b, 0), chosen,
         [&](OpBuilder &body, ValueRange indices, int64_t size, Value mask, ValueRange carried) {
           return iteration(body, indices, size, mask, carried);
         },
@@ -420,7 +420,7 @@ private:
   SmallVector<Value> oneByOne(OpBuilder &b, ValueRange outer, ValueRange before) {
     const Location at = op.getLoc();
     auto loopOp = scf::ForOp::create(
-        b, at, rows.number(b, 0), rows.length, rows.number(b, 1), before,
+        b, at, rows.number(b, 0), rows.end, rows.number(b, 1), before,
         [&](OpBuilder &body, Location, Value index, ValueRange carried) {
           SmallVector<Value> indices(outer);
           indices.push_back(index);

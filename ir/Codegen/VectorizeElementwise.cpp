@@ -109,7 +109,7 @@ private:
     }
     Value end = rows.endOfParts(b, start, rows.width);
     along(start, end, 0, rows.width, /*isMasked=*/false, /*isAligned=*/streamed != nullptr);
-    const std::optional<int64_t> length = getConstantIntValue(rows.length);
+    const std::optional<int64_t> length = getConstantIntValue(rows.end);
     if (length && !streamed &&
         !(rows.hasMasks && isLong(op) && llvm::popcount(uint64_t(*length % rows.lanes)) > 1)) {
       // The rest is known: each half of what is left of it, down to single elements.
@@ -126,7 +126,7 @@ private:
             /*isAligned=*/false);
       end = next;
     }
-    alongRest(end, rows.length, rows.hasMasks ? rows.width - 1 : rows.lanes - 1);
+    alongRest(end, rows.end, rows.hasMasks ? rows.width - 1 : rows.lanes - 1);
   }
 
   /// The first element of the row that a line of the caches begins with, or the end of the row.
@@ -145,7 +145,7 @@ private:
     // Elements are aligned to their size: buffers that are not are refused.
     Value toLine = arith::AndIOp::create(b, arith::SubIOp::create(b, number(0), address),
                                          number(cacheLineBytes - 1));
-    return arith::MinUIOp::create(b, arith::DivUIOp::create(b, toLine, number(bytes)), rows.length);
+    return arith::MinUIOp::create(b, arith::DivUIOp::create(b, toLine, number(bytes)), rows.end);
   }
 
   void iteration(OpBuilder &b, ValueRange indices, int64_t size, Value mask, bool isAligned) {
@@ -212,7 +212,7 @@ public:
   void vectorize(IRRewriter &rewriter) {
     rows.replaceByRows(rewriter, [&](OpBuilder &b, ValueRange outer, ValueRange) {
       // Vectors, then each half of what is left, where that is known, or single groups.
-      const bool isKnown = getConstantIntValue(rows.length).has_value();
+      const bool isKnown = getConstantIntValue(rows.end).has_value();
       Value done = rows.number(b, 0);
       for (int64_t width = rows.lanes; width >= 1; width = isKnown     ? width / 2
                                                            : width > 1 ? 1

@@ -63,25 +63,63 @@ private:
   scf::ValueVector row(OpBuilder &b, ValueRange outer, ValueRange results) {
     const Location at = op.getLoc();
     SmallVector<Value> carried(results);
+    SmallVector<SmallVector<Value>> places;
+    for (auto [i, init] : llvm::enumerate(op.getDpsInitsMutable())) {
+      places.push_back(rows.positionInRow(b, init, outer));
+      if (combiners[i])
+        carried[i] = tensor::ExtractOp::create(b, at, results[i], places[i]);
+    }
+    const int64_t length = op.getStaticLoopRanges()[rows.loop];
+    if (dependsOnOrder(op) && (ShapedType::isDynamic(length) || length > chunkOfRow))
+      carried = chunks(b, outer, carried);
+    else
+      carried = part(b, outer, rows.number(b, 0), carried);
+    for (auto [i, value] : llvm::enumerate(carried))
+      if (combiners[i])
+        value = tensor::InsertOp::create(b, at, value, results[i], places[i]);
+    return scf::ValueVector(carried.begin(), carried.end());
+  }
+
+  /// What a row adds to accumulators, a chunk at a time.
+  SmallVector<Value> chunks(OpBuilder &b, ValueRange outer, ValueRange before) {
+    const Location at = op.getLoc();
+    const Value whole = rows.end;
+    rows.most = chunkOfRow;
+    const scf::LoopNest loop = scf::buildLoopNest(
+        b, at, rows.number(b, 0), whole, rows.number(b, chunkOfRow), before,
+        [&](OpBuilder &body, Location, ValueRange start, ValueRange carried) {
+          AffineExpr first, last;
+          bindSymbols(body.getContext(), first, last);
+          rows.end = getValueOrCreateConstantIndexOp(
+              body, at,
+              affine::makeComposedFoldedAffineMin(
+                  body, at, AffineMap::get(0, 2, {first + chunkOfRow, last}, body.getContext()),
+                  getAsOpFoldResult({start[0], whole})));
+          const SmallVector<Value> next = part(body, outer, start[0], carried);
+          return scf::ValueVector(next.begin(), next.end());
+        });
+    rows.end = whole;
+    return llvm::to_vector_of<Value>(loop.results);
+  }
+
+  /// What a row from `start` to `rows.end` adds to accumulators, and other results after it.
+  SmallVector<Value> part(OpBuilder &b, ValueRange outer, Value start, ValueRange before) {
+    SmallVector<Value> carried(before);
     for (auto [i, value] : llvm::enumerate(carried))
       if (neutral[i])
         value = neutralVector(b, i, rows.width);
     rows.buildAlong(
-        b, outer, carried,
+        b, outer, start, carried,
         [&](OpBuilder &body, ValueRange indices, int64_t size, Value mask, ValueRange values) {
           return iteration(body, indices, size, mask, values);
         },
         [&](OpBuilder &builder, SmallVector<Value> &values, int64_t from, int64_t to) {
           halve(builder, values, from, to);
         });
-    for (auto [i, init] : llvm::enumerate(op.getDpsInitsMutable()))
-      if (combiners[i]) {
-        const SmallVector<Value> place = rows.positionInRow(b, init, outer);
-        Value before = tensor::ExtractOp::create(b, at, results[i], place);
-        carried[i] =
-            tensor::InsertOp::create(b, at, combine(b, i, before, carried[i]), results[i], place);
-      }
-    return scf::ValueVector(carried.begin(), carried.end());
+    for (auto [i, value] : llvm::enumerate(carried))
+      if (combiners[i])
+        value = combine(b, i, before[i], value);
+    return carried;
   }
 
   /// Accumulators of a result that nothing has been added to.

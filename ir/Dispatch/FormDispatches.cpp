@@ -95,17 +95,15 @@ bool isView(tensor::ExtractSliceOp slice) {
   return isDenseSlice(slice, slice.getSourceType()) && isForDispatches(slice);
 }
 
-/// Is a copy of the slice worth nothing: do all ops that use it read each of its elements once, or
-/// any number of times if its rows lie side by side?
+/// Is a copy of the slice worth nothing: do all ops that use it, with more dimensions perhaps, read each of its
+/// elements once, or any number of times if its rows lie side by side?
 bool isReadInPlace(tensor::ExtractSliceOp slice) {
   const int64_t last = slice.getSourceType().getRank() - 1;
   if (last < 0 || isView(slice))
     return false;
   const bool liesSideBySide = !slice.getDroppedDims().test(unsigned(last)) &&
                               isOneInteger(slice.getMixedStrides()[size_t(last)]);
-  return llvm::all_of(slice->getUses(), [&](OpOperand &use) {
-    if (auto insert = dyn_cast<tensor::InsertSliceOp>(use.getOwner()))
-      return use == insert.getSourceMutable();
+  auto isReadOnce = [&](OpOperand &use) {
     auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
     if (!op || !op.hasPureTensorSemantics() || !op.isDpsInput(&use) || isContraction(op) ||
         productOf(op) || op->hasAttr(deviceAttr))
@@ -113,6 +111,13 @@ bool isReadInPlace(tensor::ExtractSliceOp slice) {
     const AffineMap map = op.getMatchingIndexingMap(&use);
     return (op.getNumReductionLoops() == 0 && map.isPermutation()) ||
            (liesSideBySide && map.isProjectedPermutation());
+  };
+  return llvm::all_of(slice->getUses(), [&](OpOperand &use) {
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(use.getOwner()))
+      return use == insert.getSourceMutable();
+    if (auto expanded = dyn_cast<tensor::ExpandShapeOp>(use.getOwner()))
+      return llvm::all_of(expanded->getUses(), isReadOnce);
+    return isReadOnce(use);
   });
 }
 
@@ -240,14 +245,17 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
   }
 
   bool isCheap(Operation *op) const {
-    auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+    auto expanded = dyn_cast<tensor::ExpandShapeOp>(op);
+    auto slice = expanded ? expanded.getSrc().getDefiningOp<tensor::ExtractSliceOp>()
+                          : dyn_cast<tensor::ExtractSliceOp>(op);
     return ::isCheap(op, inlineConstantBytes) || (slice && fuseForCaches && isReadInPlace(slice));
   }
 
   /// A fill that only dispatches use is copied into them and needs none of its own.
   bool isUnusedCheap(Operation *op, const llvm::SmallPtrSet<Operation *, 16> &taken) const {
     return isCheap(op) && llvm::all_of(op->getUsers(), [&](Operation *user) {
-             return taken.contains(user->getBlock()->getParentOp()) || taken.contains(user);
+             return taken.contains(user->getBlock()->getParentOp()) || taken.contains(user) ||
+                    (isa<tensor::ExpandShapeOp>(user) && isUnusedCheap(user, taken));
            });
   }
 

@@ -128,12 +128,15 @@ def PlimSplitReductions : Pass<"plim-split-reductions", "::mlir::func::FuncOp"> 
   let description = [{
     A dispatch has as many workgroups as its parallel loops give. A reduction whose combiner may be reordered, with little of
     those and much to do, becomes one of chunks, which run in parallel from the neutral element of the combiner, and one of
-    their results into what the op starts from. What is no whole chunk is folded before that, and runs beside the chunks.
+    their results into what the op starts from. What is no whole chunk is folded on its own, beside the chunks, and added last.
     Reduction loops that follow each other in all operands count as one.
 
-    A chunk is worth a task, whatever number of threads there is: its length depends on the op and the extents that are
-    known alone. Where it can be, it divides the loop; a part of a dimension that is not the outermost would be copied, so
-    what has no such divisor stays whole there. Operands that are panels (`plim.unpack_panels`) or constants stay whole.
+    Sums and products of floats have the chunks that code for whole rows and columns has (`plim-vectorize-rows`,
+    `plim-chunk-sums`), 8192 elements or 256 rows, and their results are added in order (`plim.in_order`): nobody can tell whether
+    they were split. Of products of matrices, and of what is the same in any order, a chunk is worth a task, whatever number of
+    threads there is, and divides the loop where it can. A part of a dimension that is not the outermost is read where it is;
+    for a product it would be copied, so what has no such divisor stays whole there. Operands that are panels
+    (`plim.unpack_panels`) or constants stay whole.
 
     Elementwise producers of a reduction become part of its body, since a reshape would stand between them. Sums and products of
     f16 and bf16 are taken in f32 to the end (`plim-widen-accumulators`).
@@ -141,11 +144,12 @@ def PlimSplitReductions : Pass<"plim-split-reductions", "::mlir::func::FuncOp"> 
     ```mlir
     %r = linalg.generic ins(%x : tensor<?xf32>) outs(%init : tensor<f32>) { arith.addf }
     // becomes
-    %rest = linalg.generic ins(%x[%whole...] : tensor<?xf32>) outs(%init : tensor<f32>) { arith.addf }
-    %chunks = tensor.expand_shape %x[0...%whole] [[0, 1]] : tensor<?xf32> into tensor<?x131072xf32>
+    %chunks = tensor.expand_shape %x[0...%whole] [[0, 1]] : tensor<?xf32> into tensor<?x8192xf32>
     %e = linalg.fill ins(-0.0) : tensor<?xf32>
-    %p = linalg.generic ins(%chunks : tensor<?x131072xf32>) outs(%e : tensor<?xf32>) { arith.addf }
-    %r = linalg.generic ins(%p : tensor<?xf32>) outs(%rest : tensor<f32>) { arith.addf }
+    %p = linalg.generic ins(%chunks : tensor<?x8192xf32>) outs(%e : tensor<?xf32>) { arith.addf }
+    %sum = linalg.generic {plim.in_order} ins(%p : tensor<?xf32>) outs(%init : tensor<f32>) { arith.addf }
+    %rest = linalg.generic ins(%x[%whole...] : tensor<?xf32>) outs(-0.0 : tensor<f32>) { arith.addf }
+    %r = linalg.generic ins(%rest : tensor<f32>) outs(%sum : tensor<f32>) { arith.addf }
     ```
 
     With `strict`, integers alone.

@@ -45,6 +45,7 @@ struct Split {
   SmallVector<unsigned> loops;
   int64_t iterations = 0; // may be dynamic
   int64_t chunk = 0;
+  bool isFixed = false; // are chunks those of all such sums, whoever shares them?
 
   bool hasRest() const { return ShapedType::isDynamic(iterations) || iterations % chunk != 0; }
 };
@@ -61,9 +62,13 @@ int64_t columnsOf(linalg::LinalgOp op) {
   int64_t columns = 1;
   const SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  SmallVector<unsigned> reduced;
+  op.getReductionDims(reduced);
   for (OpOperand *input : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(input);
-    if (map.getNumResults() == 0)
+    // What is the same for all terms, a mean of each row beside the row, is of no column.
+    auto isTerm = [&](unsigned loop) { return map.isFunctionOfDim(loop); };
+    if (llvm::none_of(reduced, isTerm))
       continue;
     const unsigned loop = map.getDimPosition(map.getNumResults() - 1);
     if (!isReduction(kinds[loop]))
@@ -136,6 +141,14 @@ SmallVector<SmallVector<unsigned>> adjacentReductions(linalg::LinalgOp op) {
   return groups;
 }
 
+/// Do the loops go along what lies side by side in an input?
+bool areAlongRows(linalg::LinalgOp op, ArrayRef<unsigned> loops) {
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    const AffineMap map = op.getMatchingIndexingMap(input);
+    return map.getNumResults() > 0 && map.getResults().back().isFunctionOfDim(loops.back());
+  });
+}
+
 /// Is what `loop` has a part of, in all operands, without gaps in memory?
 bool hasDenseParts(linalg::LinalgOp op, ArrayRef<unsigned> loops) {
   for (OpOperand *input : op.getDpsInputOperands()) {
@@ -192,7 +205,18 @@ std::optional<Split> splitOf(linalg::LinalgOp op) {
   int64_t most = 1;
   SmallVector<unsigned> reduced;
   op.getReductionDims(reduced);
-  for (ArrayRef<unsigned> loops : adjacentReductions(op)) {
+  const SmallVector<SmallVector<unsigned>> groups = adjacentReductions(op);
+  const bool ofColumns = sumsColumns(op);
+  const bool ofRows = columnsOf(op) == 1 && dependsOnOrder(op) && !isMatrixProduct(op);
+  const int64_t fixed = ofColumns ? chunkOfColumn : chunkOfRow;
+  auto hasFixedChunks = [&](ArrayRef<unsigned> loops) {
+    return iterations(op, loops).value_or(INT64_MAX) > fixed &&
+           (ofColumns ? loops.back() == reduced.back() : ofRows && areAlongRows(op, loops));
+  };
+  const bool isFixed = llvm::any_of(groups, hasFixedChunks);
+  for (ArrayRef<unsigned> loops : groups) {
+    if (isFixed && !hasFixedChunks(loops))
+      continue;
     // Constants stay as they are: panels, and what stands in the code.
     if (llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
           Operation *source = input->get().getDefiningOp();
@@ -212,16 +236,18 @@ std::optional<Split> splitOf(linalg::LinalgOp op) {
     Split split;
     split.loops.assign(loops.begin(), loops.end());
     split.iterations = count.value_or(ShapedType::kDynamic);
-    split.chunk = wanted;
+    split.isFixed = isFixed;
+    split.chunk = isFixed ? fixed : wanted;
     if (count) {
       // Twice what there was, and twice what is worth a task.
       if (cappedProduct(each, *count) / 2 < cappedProduct(costs->workgroups, chunkCost) &&
           !costs->areColumnsNarrow)
         continue;
-      if (int64_t divisor = divisorNear(*count, wanted))
+      if (int64_t divisor = isFixed ? 0 : divisorNear(*count, wanted))
         split.chunk = divisor;
     }
-    if (split.hasRest() && !hasDenseParts(op, loops))
+    // Parts of others are read where they are.
+    if (split.hasRest() && productOf(op) && !hasDenseParts(op, loops))
       continue;
     const int64_t chunks = count ? *count / split.chunk : INT64_MAX;
     if (std::min(chunks, 4 * enoughWorkgroups) > most) {
@@ -316,23 +342,32 @@ struct SplitReductions : plim::ir::impl::PlimSplitReductionsBase<SplitReductions
       parts.push_back(part);
       rests.push_back(rest);
     }
-    // The rest first: neither waits for the other then.
-    SmallVector<Value> results(op.getDpsInits());
-    if (split.hasRest())
-      results = fold(rewriter, op, split, rests, results, /*byChunk=*/false)->getResults();
-    SmallVector<Value> partial;
+    auto neutralOf = [&](unsigned i, ArrayRef<OpFoldResult> sizes) {
+      Value neutral = arith::ConstantOp::create(rewriter, loc, neutralElement(combinerOf(op, i)));
+      Value memory = tensor::EmptyOp::create(rewriter, loc, sizes,
+                                             getElementTypeOrSelf(op.getDpsInits()[i].getType()));
+      return linalg::FillOp::create(rewriter, loc, neutral, memory).getResult(0);
+    };
+    SmallVector<Value> partial, last;
     for (auto [i, init] : llvm::enumerate(op.getDpsInits())) {
       SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, init);
+      if (split.hasRest())
+        last.push_back(neutralOf(unsigned(i), sizes));
       sizes.insert(sizes.begin(), chunks);
-      Value neutral = arith::ConstantOp::create(rewriter, loc, neutralElement(combinerOf(op, i)));
-      Value memory =
-          tensor::EmptyOp::create(rewriter, loc, sizes, getElementTypeOrSelf(init.getType()));
-      partial.push_back(linalg::FillOp::create(rewriter, loc, neutral, memory).getResult(0));
+      partial.push_back(neutralOf(unsigned(i), sizes));
     }
     auto folded = fold(rewriter, op, split, parts, partial, /*byChunk=*/true);
-    auto combined = combine(rewriter, op, folded->getResults(), results);
+    auto combined =
+        combine(rewriter, op, folded->getResults(), op.getDpsInits(), /*ofChunks=*/true);
     for (Operation *half : {folded.getOperation(), combined.getOperation()})
       half->setAttr(splitAttr, rewriter.getUnitAttr());
+    if (split.isFixed)
+      combined->setAttr(inOrderAttr, rewriter.getUnitAttr());
+    if (split.hasRest()) {
+      auto rest = fold(rewriter, op, split, rests, last, /*byChunk=*/false);
+      combined =
+          combine(rewriter, op, rest->getResults(), combined->getResults(), /*ofChunks=*/false);
+    }
     rewriter.replaceOp(op, combined);
   }
 
@@ -371,11 +406,13 @@ struct SplitReductions : plim::ir::impl::PlimSplitReductionsBase<SplitReductions
     return folded;
   }
 
-  /// Folds partial results, one for each chunk, into what there is.
+  /// Folds partial results, one for each chunk or just one, into what there is.
   static linalg::GenericOp combine(OpBuilder &builder, linalg::GenericOp op, ValueRange partial,
-                                   ValueRange inits) {
+                                   ValueRange inits, bool ofChunks) {
     SmallVector<AffineExpr> loops(op.getNumLoops());
-    SmallVector<utils::IteratorType> kinds = {utils::IteratorType::reduction};
+    SmallVector<utils::IteratorType> kinds;
+    if (ofChunks)
+      kinds.push_back(utils::IteratorType::reduction);
     for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray()))
       if (!isReduction(kind)) {
         loops[loop] = builder.getAffineDimExpr(unsigned(kinds.size()));
@@ -383,12 +420,13 @@ struct SplitReductions : plim::ir::impl::PlimSplitReductionsBase<SplitReductions
       }
     SmallVector<AffineMap> maps, results;
     for (OpOperand &init : op.getDpsInitsMutable()) {
-      SmallVector<AffineExpr> indices = {builder.getAffineDimExpr(0)};
+      SmallVector<AffineExpr> indices;
       for (AffineExpr index : op.getMatchingIndexingMap(&init).getResults())
         indices.push_back(loops[cast<AffineDimExpr>(index).getPosition()]);
+      results.push_back(AffineMap::get(unsigned(kinds.size()), 0, indices, builder.getContext()));
+      if (ofChunks)
+        indices.insert(indices.begin(), builder.getAffineDimExpr(0));
       maps.push_back(AffineMap::get(unsigned(kinds.size()), 0, indices, builder.getContext()));
-      results.push_back(AffineMap::get(unsigned(kinds.size()), 0, ArrayRef(indices).drop_front(),
-                                       builder.getContext()));
     }
     llvm::append_range(maps, results);
     return linalg::GenericOp::create(

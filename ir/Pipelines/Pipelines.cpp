@@ -256,6 +256,8 @@ void buildCodegen(OpPassManager &manager, const PipelineOptions &options) {
   kernel.addPass(createPlimComputeInPlace());
   kernel.addPass(createPlimPadScratch());
   kernel.addPass(createPlimOrderLoops());
+  if (!options.strict)
+    kernel.addPass(createPlimChunkSums());
   kernel.addPass(createPlimChooseRegisterTiles());
   kernel.addPass(createPlimRegisterTile());
   PlimVectorizeTilesOptions tiles;

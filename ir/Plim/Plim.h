@@ -77,6 +77,8 @@ inline constexpr llvm::StringLiteral roundRowsAttr = "plim.round_rows";
 /// On a linalg op: half of a reduction that was split, so that workgroups share it, or a sum beside a product. What it is
 /// computed along with may not keep it, or itself, from being split.
 inline constexpr llvm::StringLiteral splitAttr = "plim.split";
+/// On a linalg op: a reduction of floats that takes its elements in order, results of chunks of another one.
+inline constexpr llvm::StringLiteral inOrderAttr = "plim.in_order";
 /// On a dispatch function: the loops of its root that may be split between workgroups.
 inline constexpr llvm::StringLiteral parallelLoopsAttr = "plim.parallel_loops";
 /// On a dispatch function: estimated scalar operations of one workgroup.

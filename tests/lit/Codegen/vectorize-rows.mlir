@@ -2,10 +2,12 @@
 // RUN: plimsoll-opt %s -plim-attach-target=tag=aarch64-neoverse-v2 -plim-vectorize-rows -canonicalize -split-input-file | FileCheck %s --check-prefixes=CHECK,NEON
 // RUN: plimsoll-opt %s -plim-attach-target=tag=x86-64-v4 -plim-vectorize-rows=strict -split-input-file | FileCheck %s --check-prefix=STRICT
 
-// Four vectors at a time, one at a time, what is left; halves of the accumulators are added, and the first value to what they are.
+// 8192 elements at a time, four vectors at a time, one at a time, what is left; halves of the accumulators are added, and the first value to what they are.
 //  CHECK-LABEL: func.func private @sum
 //   STRICT-LABEL: func.func private @sum
 //         STRICT:   linalg.generic
+//         CHECK:   %[[OLD:.*]] = tensor.extract %[[R:.*]][%{{[^,]*}}] : tensor<?xf32>
+//         CHECK:   %[[ALL:.*]] = scf.for %{{.*}} step %c8192 iter_args(%[[BEFORE:.*]] = %[[OLD]]) -> (f32)
 //          MASK:   scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c64 iter_args(%[[A:.*]] = %{{.*}}) -> (vector<64xf32>)
 //          MASK:     %[[X:.*]] = vector.transfer_read {{.*}} {in_bounds = [true]} : tensor<?x?xf32>, vector<64xf32>
 //          MASK:     arith.addf %[[A]], %[[X]] : vector<64xf32>
@@ -20,9 +22,9 @@
 //          NEON:   scf.for %{{.*}} step %c4 {{.*}} -> (vector<4xf32>)
 //      NEON-NOT:   create_mask
 //          NEON:   scf.for %{{.*}} step %c1 {{.*}} -> (f32)
-//         CHECK:   %[[OLD:.*]] = tensor.extract %[[R:.*]][%{{[^,]*}}] : tensor<?xf32>
-//         CHECK:   %[[NEW:.*]] = arith.addf %[[OLD]], %{{.*}} : f32
-//         CHECK:   tensor.insert %[[NEW]] into %[[R]]
+//         CHECK:   %[[NEW:.*]] = arith.addf %[[BEFORE]], %{{.*}} : f32
+//         CHECK:   scf.yield %[[NEW]]
+//         CHECK: tensor.insert %[[ALL]] into %[[R]]
 #whole = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
 func.func private @sum(%x: tensor<?x?xf32>, %r: tensor<?xf32>) -> tensor<?xf32> attributes {plim.dispatch_function} {
