@@ -1,5 +1,6 @@
 #include "jit/Report.h"
 
+#include "ir/Plim/Formed.h"
 #include "ir/Plim/Plim.h"
 
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
@@ -9,6 +10,7 @@
 
 #include <map>
 #include <set>
+#include <tuple>
 
 using namespace mlir;
 
@@ -28,6 +30,19 @@ std::string textOf(Location loc) {
             Twine(file.getColumn()))
         .str();
   return "";
+}
+
+/// All places that are one in the dispatch, in the order of the source.
+llvm::json::Array placesOf(Location loc) {
+  std::set<std::tuple<StringRef, unsigned, unsigned>> places;
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    for (Location each : fused.getLocations())
+      if (auto file = each->findInstanceOf<FileLineColLoc>())
+        places.emplace(file.getFilename().getValue(), file.getLine(), file.getColumn());
+  llvm::json::Array texts;
+  for (auto [file, line, column] : places)
+    texts.push_back((file + ":" + Twine(line) + ":" + Twine(column)).str());
+  return texts;
 }
 
 std::string textOf(Attribute attribute) {
@@ -124,7 +139,7 @@ std::string donorOf(Value target) {
              : "";
 }
 
-/// The copies that no author asked for.
+/// The copies that no author asked for, and the dispatches that only move elements.
 llvm::json::Array copiesOf(ModuleOp module) {
   llvm::json::Array copies;
   const SymbolTable symbols(module);
@@ -140,10 +155,20 @@ llvm::json::Array copiesOf(ModuleOp module) {
         source = copy.getSource();
         donor = donorOf(copy.getTarget());
       } else if (auto dispatch = dyn_cast<ir::DispatchOp>(op);
-                 dispatch && op->hasAttr(ir::copyAttr))
+                 dispatch && op->hasAttr(ir::copyAttr)) {
         source = dispatch.getBindings()[0]->get();
-      else
+      } else if (auto moves = op->getAttrOfType<DictionaryAttr>(ir::movesAttr)) {
+        auto type = cast<RankedTensorType>(cast<TypeAttr>(moves.get("type")).getValue());
+        copies.push_back(llvm::json::Object{
+            {"function", function.getName().str()},
+            {"location", textOf(op->getLoc())},
+            {"type", textOf(MemRefType::get(type.getShape(), type.getElementType()))},
+            {"of", textOf(moves.get("what"))},
+            {"instead", textOf(moves.get("instead"))}});
         return;
+      } else {
+        return;
+      }
       if (!views)
         views.emplace(function);
       copies.push_back(
@@ -175,6 +200,29 @@ void addOrder(ir::ScheduleOp schedule, llvm::json::Array &dispatches) {
     llvm::json::Object &dispatch = *dispatches[first + i].getAsObject();
     dispatch["after"] = std::move(after);
     dispatch["beside"] = std::move(beside);
+  }
+}
+
+/// Adds to dispatches with which of `all` that made what they read they are not one, and why; by number stand the
+/// positions of those.
+void addApart(ArrayRef<ir::DispatchOp> all, llvm::json::Array &dispatches) {
+  std::map<int64_t, int64_t> positions;
+  for (auto [position, dispatch] : llvm::enumerate(all))
+    if (auto number = dispatch->getAttrOfType<IntegerAttr>(ir::formedAttr))
+      positions.emplace(number.getInt(), int64_t(position));
+  for (auto [dispatch, entry] : llvm::zip(all, dispatches)) {
+    llvm::json::Array apart;
+    auto makers = dispatch->getAttrOfType<ArrayAttr>(ir::apartAttr);
+    for (Attribute each : makers ? makers.getValue() : ArrayRef<Attribute>()) {
+      auto maker = cast<DictionaryAttr>(each);
+      // What depends on constants alone has left the function.
+      auto from = positions.find(cast<IntegerAttr>(maker.get("from")).getInt());
+      if (from != positions.end())
+        apart.push_back(
+            llvm::json::Object{{"from", from->second}, {"because", textOf(maker.get("because"))}});
+    }
+    if (!apart.empty())
+      (*entry.getAsObject())["apart"] = std::move(apart);
   }
 }
 
@@ -258,6 +306,7 @@ llvm::json::Object makeReport(ModuleOp module, const std::vector<FunctionSignatu
       continue;
     if (!function->hasAttr(ir::dispatchFunctionAttr)) {
       llvm::json::Array dispatches;
+      SmallVector<ir::DispatchOp> all;
       const BufferViewFlowAnalysis views(function);
       function.walk([&](ir::DispatchOp dispatch) {
         llvm::json::Array bindings;
@@ -274,11 +323,15 @@ llvm::json::Object makeReport(ModuleOp module, const std::vector<FunctionSignatu
           entry["operations"] = operations.getInt();
         if (auto refusal = dispatch->getAttrOfType<StringAttr>(ir::refusalAttr))
           entry["refusal"] = refusal.getValue().str();
+        if (llvm::json::Array places = placesOf(dispatch.getLoc()); places.size() > 1)
+          entry["places"] = std::move(places);
+        all.push_back(dispatch);
         dispatches.push_back(std::move(entry));
         if (auto schedule = dyn_cast<ir::ScheduleOp>(dispatch->getParentOp());
             schedule && dispatch == &schedule.getBody().front().back())
           addOrder(schedule, dispatches);
       });
+      addApart(all, dispatches);
       auto bytes = function->getAttrOfType<IntegerAttr>(ir::workspaceBytesAttr);
       auto signature = llvm::find_if(signatures, [&](const FunctionSignature &signature) {
         return signature.name == function.getName();

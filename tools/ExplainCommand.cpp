@@ -55,6 +55,22 @@ std::string words(const Object &object, llvm::StringRef key) {
   return name;
 }
 
+/// "net.mlir:3:8, 4:8 and 12 more": a file that is the one before is not named again.
+std::string placesIn(const Array &places) {
+  constexpr size_t mostPlaces = 12;
+  std::string list, file;
+  for (size_t i = 0; i < std::min(places.size(), mostPlaces); ++i) {
+    llvm::StringRef place = places[i].getAsString().value_or("");
+    const llvm::StringRef name = place.rsplit(':').first.rsplit(':').first;
+    list += i == 0 ? "" : ", ";
+    list += name == file ? place.drop_front(name.size() + 1) : place;
+    file = name.str();
+  }
+  if (places.size() > mostPlaces)
+    list += " and " + std::to_string(places.size() - mostPlaces) + " more";
+  return list;
+}
+
 /// How the code of a dispatch was made, a line for each decision.
 void printDecision(const Object &decision, std::ostream &out) {
   const std::string what = text(decision, "what");
@@ -93,6 +109,11 @@ void printDispatch(const Object &dispatch, size_t position, std::ostream &out) {
   out << "\n";
   if (dispatch.get("refusal"))
     out << "    not on " << text(dispatch, "refusal") << "\n";
+  if (const Array *places = dispatch.getArray("places"))
+    out << "    made of what is at " << placesIn(*places) << "\n";
+  forEach(dispatch, "apart", [&](const Object &apart) {
+    out << "    apart from #" << number(apart, "from") << ": " << text(apart, "because") << "\n";
+  });
   forEach(dispatch, "bindings", [&](const Object &binding) {
     std::string line = "    " + text(binding, "access");
     pad(line, 15);
@@ -133,8 +154,12 @@ void printFunction(const Object &function, std::ostream &out) {
 }
 
 void printCopy(const Object &copy, std::ostream &out) {
+  const std::optional<int64_t> bytes = bytesOf(text(copy, "type"));
   out << "  " << text(copy, "type") << " in @" << text(copy, "function") << ", from "
-      << text(copy, "location") << "\n    of " << text(copy, "of") << "\n";
+      << text(copy, "location") << ", " << (bytes ? formatBytes(*bytes) : "bytes known at the call")
+      << "\n    of " << text(copy, "of") << "\n";
+  if (const std::string instead = text(copy, "instead"); !instead.empty())
+    out << "    instead: " << instead << "\n";
 }
 
 /// Two are shown as they are.

@@ -169,6 +169,10 @@ void completeReport(Object &report, const ReportContext &context) {
   for (const SummaryRow &row : summaryOf(report, context.costs.front().second, context.time))
     summary.push_back(Object{{"label", row.label}, {"lines", Array(row.lines)}});
   report["summary"] = std::move(summary);
+  if (Array *copies = report.getArray("copies"))
+    for (llvm::json::Value &copy : *copies)
+      if (std::optional<int64_t> bytes = bytesOf(text(*copy.getAsObject(), "type")))
+        (*copy.getAsObject())["bytes"] = *bytes;
   if (Array *functions = report.getArray("functions"))
     for (llvm::json::Value &function : *functions)
       completeFunction(*function.getAsObject());

@@ -88,7 +88,8 @@ std::string memoryOf(const Cost &cost) {
 std::vector<std::string> adviceOf(const Counts &counts, bool isTimed) {
   std::vector<std::string> advice;
   if (counts.copies > 0)
-    advice.push_back("look at the copies below, each with what it is of");
+    advice.push_back(
+        "look at the copies below, each with what it is of, some with what would avoid it");
   for (const auto &[device, count] : counts.refused)
     advice.push_back("see why " + counted(count, "dispatch is", "dispatches are") + " not on " +
                      device);

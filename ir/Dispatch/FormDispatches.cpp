@@ -1,6 +1,8 @@
 #include "ir/Analysis/Destinations.h"
 #include "ir/Analysis/Products.h"
+#include "ir/Dispatch/Apart.h"
 #include "ir/Dispatch/Passes.h"
+#include "ir/Plim/Formed.h"
 #include "ir/Plim/Plim.h"
 #include "support/CheckedMath.h"
 
@@ -53,6 +55,15 @@ struct Cluster {
   llvm::SmallBitVector tileable;
   /// Where the root's result is inserted, if it is computed there.
   tensor::InsertSliceOp insert;
+  /// What was looked at and is not in it, and why.
+  DenseMap<Operation *, Apart> apart;
+};
+
+/// A dispatch that others may read: what says why it is not one with them.
+struct Formed {
+  /// By which Cluster::apart knows it; it is gone.
+  const Operation *root;
+  bool onlyMoves;
 };
 
 bool isContraction(linalg::LinalgOp op) {
@@ -200,7 +211,12 @@ Value read(OpBuilder &builder, Value memory) {
 struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
   using PlimFormDispatchesBase::PlimFormDispatchesBase;
 
+  /// The dispatches of the function so far, and the number of the next one that others read.
+  DenseMap<Operation *, Formed> formed;
+  int64_t nextNumber = 0;
+
   void runOnOperation() override {
+    nextNumber = 0;
     SmallVector<func::FuncOp> functions;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function->hasAttr(kernelAttr) && !function->hasAttr(dispatchFunctionAttr))
@@ -222,6 +238,7 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
       return WalkResult::advance();
     });
     unsigned index = 0;
+    formed.clear();
     for (Block *block : blocks) {
       SmallVector<Operation *> ops = llvm::map_to_vector(*block, [](Operation &op) { return &op; });
       llvm::SmallPtrSet<Operation *, 16> taken;
@@ -264,14 +281,23 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
   Cluster growInto(Operation *root) {
     auto insert = dyn_cast<tensor::InsertSliceOp>(root);
     auto source = insert ? sourceOf(insert) : linalg::GenericOp();
-    if (!source || !fuseForCaches || !mayComputeWhereInserted(source, insert))
+    if (!source)
       return grow(root);
+    auto apart = [&](Apart reason) {
+      Cluster cluster = grow(root);
+      cluster.apart[source] = reason;
+      return cluster;
+    };
+    if (!fuseForCaches)
+      return apart(Apart::FusionOff);
+    if (std::optional<Apart> reason = whyNotInserted(source, insert))
+      return apart(*reason);
     llvm::SmallDenseSet<Value> versions = {insert.getDest()};
     Value memory = insert.getDest();
     while (auto before = memory.getDefiningOp<tensor::InsertSliceOp>())
       versions.insert(memory = before.getDest());
     if (Operation *op = memory.getDefiningOp(); op && !isMemory(op) && !isInitializer(op))
-      return grow(root);
+      return apart(Apart::InsertedIntoFilled);
     auto isApart = [&](Value value) {
       while (Operation *op = value.getDefiningOp()) {
         if (!isa<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
@@ -287,8 +313,10 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
       llvm::SetVector<Value> read;
       read.insert_range(op->getOperands());
       getUsedValuesDefinedAbove(op->getRegions(), read);
-      if (!member || isContraction(member) || productOf(member) || !llvm::all_of(read, isApart))
-        return grow(root);
+      if (!member || isContraction(member) || productOf(member))
+        return apart(Apart::InsertedNotElementwise);
+      if (!llvm::all_of(read, isApart))
+        return apart(Apart::InsertedBesideRead);
     }
     cluster.insert = insert;
     ++fused;
@@ -304,18 +332,32 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     return value.getDefiningOp<linalg::GenericOp>();
   }
 
-  static bool mayComputeWhereInserted(linalg::GenericOp source, tensor::InsertSliceOp insert) {
+  /// Why the source is not computed where it is inserted; nothing: it may be.
+  static std::optional<Apart> whyNotInserted(linalg::GenericOp source,
+                                             tensor::InsertSliceOp insert) {
     auto type = cast<RankedTensorType>(source->getResultTypes().front());
-    return source.hasPureTensorSemantics() && source->hasOneUse() &&
-           // Between types that are not static a reshape may do anything.
-           (source->getResult(0) == insert.getSource() ||
-            (type.hasStaticShape() && isRankReducedType(insert.getSourceType(), type) ==
-                                          SliceVerificationResult::Success)) &&
-           source->getBlock() == insert->getBlock() && source->getNumResults() == 1 &&
-           source.getNumReductionLoops() == 0 && !source->hasAttr(deviceAttr) &&
-           source.getOutputs()[0].getDefiningOp<tensor::EmptyOp>() && insert.hasUnitStride() &&
-           insert.getSourceType().getRank() == insert.getDestType().getRank() &&
-           !isInitializer(insert.getDest().getDefiningOp());
+    if (!source.hasPureTensorSemantics() || source->getNumResults() != 1 ||
+        source.getNumReductionLoops() > 0)
+      return Apart::InsertedNotElementwise;
+    if (!source->hasOneUse())
+      return Apart::ReadElsewhere;
+    if (source->getBlock() != insert->getBlock())
+      return Apart::OtherBlock;
+    if (source->hasAttr(deviceAttr))
+      return Apart::OtherDevice;
+    if (!source.getOutputs()[0].getDefiningOp<tensor::EmptyOp>())
+      return Apart::Pinned;
+    // Between types that are not static a reshape may do anything.
+    if (source->getResult(0) != insert.getSource() &&
+        (!type.hasStaticShape() ||
+         isRankReducedType(insert.getSourceType(), type) != SliceVerificationResult::Success))
+      return Apart::Reshaped;
+    if (!insert.hasUnitStride() ||
+        insert.getSourceType().getRank() != insert.getDestType().getRank())
+      return Apart::InsertedInSteps;
+    if (isInitializer(insert.getDest().getDefiningOp()))
+      return Apart::InsertedIntoFilled;
+    return std::nullopt;
   }
 
   Cluster grow(Operation *root) {
@@ -344,48 +386,57 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
             producer && producer->getBlock() == root->getBlock())
           producers.insert(producer);
     };
-    if (fuse)
-      addProducersOf(root);
-    while (!producers.empty() && cluster.ops.size() < maxOps) {
+    addProducersOf(root);
+    while (!producers.empty()) {
       auto producer = cast<linalg::LinalgOp>(producers.extract(std::prev(producers.end())).value());
-      if (tryFuse(cluster, producer))
+      std::optional<Apart> apart = !fuse                          ? Apart::FusionOff
+                                   : cluster.ops.size() >= maxOps ? Apart::TooManyOps
+                                                                  : tryFuse(cluster, producer);
+      if (apart)
+        cluster.apart[producer] = *apart;
+      else
         addProducersOf(producer);
     }
     if (fuseForCaches && !root->hasAttr(deviceAttr))
       for (Operation *op : llvm::to_vector(cluster.ops))
         for (OpOperand *input : cast<linalg::LinalgOp>(op).getDpsInputOperands())
-          if (hasBorder(*input)) {
-            cluster.ops.insert(input->get().getDefiningOp());
-            ++fused;
+          if (auto insert = input->get().getDefiningOp<tensor::InsertSliceOp>()) {
+            if (std::optional<Apart> apart = whyNotBorder(*input, insert)) {
+              cluster.apart[insert] = *apart;
+            } else {
+              cluster.ops.insert(insert);
+              ++fused;
+            }
           }
     return cluster;
   }
 
   /// Is the operand an image with a border, made for the op alone, of which it reads windows, and
-  /// is it cheaper to make parts of it for each workgroup, each for all its filters?
-  static bool hasBorder(OpOperand &image) {
+  /// is it cheaper to make parts of it for each workgroup, each for all its filters? If not, why.
+  static std::optional<Apart> whyNotBorder(OpOperand &image, tensor::InsertSliceOp insert) {
     auto op = cast<linalg::LinalgOp>(image.getOwner());
-    auto insert = image.get().getDefiningOp<tensor::InsertSliceOp>();
-    auto fill = insert ? insert.getDest().getDefiningOp<linalg::FillOp>() : linalg::FillOp();
+    auto fill = insert.getDest().getDefiningOp<linalg::FillOp>();
     if (!fill || !isInitializer(fill) || !fill.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>() ||
         !insert->hasOneUse() || insert->getBlock() != op->getBlock() || !insert.hasUnitStride() ||
         insert.getSourceType().getRank() != insert.getDestType().getRank() ||
         !insert.getDestType().hasStaticShape() ||
         op.getMatchingIndexingMap(&image).isProjectedPermutation())
-      return false;
+      return Apart::NoBorder;
     // The panel of a product is copied anyway, and all of it for a part of the filters. A pooling's
     // window is none.
     std::optional<Product> product = productOf(op);
     if (!product || !op.payloadUsesValueFromOperand(&op->getOpOperand(product->rows)))
-      return true;
-    // Each workgroup of a depthwise convolution reads channels of its own.
-    if (image.getOperandNumber() == product->panel)
-      return product->rowLoops.empty();
-    if (readsFarApart(image))
-      return false;
-    auto filters = dyn_cast<RankedTensorType>(op->getOperand(product->panel).getType());
-    return filters && filters.hasStaticShape() &&
-           insert.getDestType().getNumElements() >= filters.getNumElements();
+      return std::nullopt;
+    bool pays = false;
+    if (image.getOperandNumber() == product->panel) {
+      // Each workgroup of a depthwise convolution reads channels of its own.
+      pays = product->rowLoops.empty();
+    } else if (!readsFarApart(image)) {
+      auto filters = dyn_cast<RankedTensorType>(op->getOperand(product->panel).getType());
+      pays = filters && filters.hasStaticShape() &&
+             insert.getDestType().getNumElements() >= filters.getNumElements();
+    }
+    return pays ? std::nullopt : std::optional(Apart::BorderMadeAgain);
   }
 
   /// Is the image large, and do its windows reach over a quarter of the lines that there are of results, or more, as with large dilations?
@@ -410,20 +461,24 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     return false;
   }
 
-  bool tryFuse(Cluster &cluster, linalg::LinalgOp producer) {
-    if (hasPinnedResult(producer) || isCheap(producer) || !producer.hasPureTensorSemantics() ||
-        producer->use_empty() || producer->getAttr(deviceAttr) != cluster.root->getAttr(deviceAttr))
-      return false;
+  /// Takes the producer in, or says why not.
+  std::optional<Apart> tryFuse(Cluster &cluster, linalg::LinalgOp producer) {
+    if (isCheap(producer) || !producer.hasPureTensorSemantics())
+      return Apart::Destination; // repeated where it is needed, or no tensor
+    if (hasPinnedResult(producer))
+      return Apart::Pinned;
+    if (producer->getAttr(deviceAttr) != cluster.root->getAttr(deviceAttr))
+      return Apart::OtherDevice;
     if (!llvm::all_of(producer->getUsers(),
                       [&](Operation *user) { return cluster.ops.contains(user); }))
-      return false;
+      return Apart::ReadElsewhere;
     std::optional<LoopMap> along;
     llvm::SmallBitVector tileable = cluster.tileable;
     for (OpOperand &use : producer->getUses()) {
       LoopMap map;
-      if (!followUse(cluster, producer, use, map)) {
+      if (std::optional<Apart> reason = followUse(cluster, producer, use, map)) {
         ++missed;
-        return false;
+        return reason;
       }
       // Loops that two uses see differently can't be tiled; both must agree on the others.
       if (!along) {
@@ -444,17 +499,18 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
       if (loop)
         reached.set(*loop);
     tileable &= reached;
-    if ((tileable.none() && cluster.tileable.any()) ||
+    const bool isLeft = tileable.any() || cluster.tileable.none();
+    if (!isLeft ||
         (producer->hasAttr(splitAttr) &&
          (tileable != cluster.tileable || tileable.count() < producer.getNumParallelLoops()))) {
       ++missed;
-      return false;
+      return isLeft ? Apart::SplitReduction : Apart::NoCommonLoop;
     }
     cluster.tileable = tileable;
     cluster.ops.insert(producer);
     cluster.loops[producer] = *along;
     ++fused;
-    return true;
+    return std::nullopt;
   }
 
   /// Is the operand the rows of a product, larger than its result, which cost less where a
@@ -499,27 +555,30 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     return true;
   }
 
-  /// Follows one use of a producer: which loop of the root each loop of the producer runs along.
-  bool followUse(Cluster &cluster, linalg::LinalgOp producer, OpOperand &use, LoopMap &map) {
-    auto consumer = dyn_cast<linalg::LinalgOp>(use.getOwner());
-    // A destination is handled when the op is outlined, a value captured by a body is random
-    // access.
-    if (!consumer || consumer.isDpsInit(&use))
-      return false;
+  /// Follows one use of a producer: which loop of the root each loop of the producer runs along. If
+  /// that cannot be said, or should not be, why.
+  std::optional<Apart> followUse(Cluster &cluster, linalg::LinalgOp producer, OpOperand &use,
+                                 LoopMap &map) {
+    auto consumer = cast<linalg::LinalgOp>(use.getOwner()); // an op of the cluster
+    // A destination is handled when the op is outlined.
+    if (consumer.isDpsInit(&use))
+      return Apart::Destination;
     // An operand of a contraction is read many times: it is worth materialising, if not in the
     // caches.
     if (isContraction(consumer) && !(fuseForCaches && isOfRows(use)))
-      return false;
+      return Apart::ReadOften;
     AffineMap read = consumer.getMatchingIndexingMap(&use);
     AffineMap written = producer.getIndexingMapMatchingResult(cast<OpResult>(use.get()));
-    if (!read.isProjectedPermutation() || !written.isProjectedPermutation())
-      return false;
+    if (!read.isProjectedPermutation())
+      return Apart::ReadInWindows;
+    if (!written.isProjectedPermutation())
+      return Apart::WrittenInSteps;
     const LoopMap &consumerLoops = cluster.loops[consumer];
     map.assign(producer.getNumLoops(), std::nullopt);
     for (auto [from, to] : llvm::zip(written.getResults(), read.getResults()))
       map[cast<AffineDimExpr>(from).getPosition()] =
           consumerLoops[cast<AffineDimExpr>(to).getPosition()];
-    return true;
+    return std::nullopt;
   }
 
   /// The value that holds the memory of a destination: initializers are looked through.
@@ -655,8 +714,9 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
         clone = bodyBuilder.clone(*root, rootMapping);
         clone->removeDiscardableAttr(splitAttr);
         cast<DestinationStyleOpInterface>(clone).getDpsInitsMutable()[0].set(part);
-        Value whole = tensor::InsertSliceOp::create(bodyBuilder, loc, clone->getResult(0),
-                                                    placeholders[0], offsets, sizes, strides);
+        Value whole =
+            tensor::InsertSliceOp::create(bodyBuilder, written->getLoc(), clone->getResult(0),
+                                          placeholders[0], offsets, sizes, strides);
         func::ReturnOp::create(bodyBuilder, loc, whole);
       } else if (destinationOp) {
         // The destination of the root is the output, refilled if it was filled.
@@ -698,13 +758,14 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     body.setFunctionType(
         builder.getFunctionType(entry->getArgumentTypes(), TypeRange(written->getResultTypes())));
 
-    auto dispatch = DispatchOp::create(builder, loc, TypeRange(written->getResultTypes()),
-                                       FlatSymbolRefAttr::get(body.getSymNameAttr()), inputs,
-                                       outputs, ArrayAttr());
+    auto dispatch = DispatchOp::create(
+        builder, placesOf(loc, body), TypeRange(written->getResultTypes()),
+        FlatSymbolRefAttr::get(body.getSymNameAttr()), inputs, outputs, ArrayAttr());
     if (Attribute device = root->getDiscardableAttr(deviceAttr))
       dispatch->setAttr(deviceAttr, device);
     if (isa<linalg::CopyOp>(root))
       dispatch->setAttr(copyAttr, builder.getUnitAttr());
+    explain(dispatch, cluster);
     written->replaceAllUsesWith(dispatch.getResults());
     if (cluster.insert) {
       Operation *reshape = cluster.insert.getSource().getDefiningOp();
@@ -718,6 +779,84 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     for (Operation *op : llvm::reverse(ordered))
       op->erase();
     ++dispatches;
+  }
+
+  /// The places of all that is in the body, that of the root first.
+  static Location placesOf(Location root, func::FuncOp body) {
+    SmallVector<Location> places = {root};
+    body.walk([&](Operation *op) {
+      if (!op->hasTrait<OpTrait::ConstantLike>() && !op->hasTrait<OpTrait::IsTerminator>() &&
+          !isa<func::FuncOp, tensor::EmptyOp, tensor::DimOp>(op))
+        places.push_back(op->getLoc());
+    });
+    return FusedLoc::get(body.getContext(), places);
+  }
+
+  /// Keeps what the dispatch only moves, and why it is none with those that made what it reads.
+  void explain(DispatchOp dispatch, Cluster &cluster) {
+    Builder builder(&getContext());
+    Operation *written = cluster.insert ? cluster.insert.getOperation() : cluster.root;
+    std::optional<Movement> movement = movementOf(written);
+    for (Operation *op : cluster.ops)
+      if (!movementOf(op))
+        movement.reset();
+    formed[dispatch] = {written, movement.has_value()};
+    if (movement) {
+      auto insert = dyn_cast<tensor::InsertSliceOp>(written);
+      Type type = insert ? insert.getSourceType() : written->getResultTypes().front();
+      dispatch->setAttr(
+          movesAttr,
+          builder.getDictionaryAttr(
+              {builder.getNamedAttr("type", TypeAttr::get(type)),
+               builder.getNamedAttr("what", builder.getStringAttr(nameOf(*movement))),
+               builder.getNamedAttr("instead", builder.getStringAttr(insteadOf(*movement)))}));
+    }
+    llvm::SmallPtrSet<Operation *, 4> makers;
+    SmallVector<Attribute> apart;
+    for (OpOperand &operand : dispatch->getOpOperands()) {
+      Operation *maker = operand.get().getDefiningOp();
+      std::optional<Apart> between;
+      while (isa_and_nonnull<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+                             tensor::CastOp>(maker)) {
+        between = isa<tensor::ExtractSliceOp>(maker) ? Apart::Sliced : Apart::Reshaped;
+        maker = maker->getOperand(0).getDefiningOp();
+      }
+      auto known = formed.find(maker);
+      if (!isa_and_nonnull<DispatchOp>(maker) || known == formed.end() ||
+          !makers.insert(maker).second)
+        continue;
+      const Apart reason = whyApart(dispatch, cluster, operand, *known, between);
+      auto number = maker->getAttrOfType<IntegerAttr>(formedAttr);
+      if (!number)
+        maker->setAttr(formedAttr, number = builder.getI64IntegerAttr(nextNumber++));
+      apart.push_back(builder.getDictionaryAttr(
+          {builder.getNamedAttr("from", number),
+           builder.getNamedAttr("because", builder.getStringAttr(reasonOf(reason)))}));
+    }
+    if (!apart.empty())
+      dispatch->setAttr(apartAttr, builder.getArrayAttr(apart));
+  }
+
+  /// Why the maker of the operand is not in the cluster: what was said when it was looked at, or why
+  /// it never was.
+  static Apart whyApart(DispatchOp dispatch, const Cluster &cluster, OpOperand &operand,
+                        const std::pair<Operation *, Formed> &maker, std::optional<Apart> between) {
+    if (auto said = cluster.apart.find(maker.second.root); said != cluster.apart.end())
+      return said->second;
+    if (maker.first->getBlock() != dispatch->getBlock())
+      return Apart::OtherBlock;
+    if (between)
+      return *between;
+    if (dispatch.isOutput(operand))
+      return Apart::Destination;
+    if (!isa<linalg::LinalgOp>(cluster.root))
+      return Apart::ReaderOnlyMoves;
+    if (maker.second.onlyMoves)
+      return Apart::OnlyMoves;
+    const bool isCaptured = llvm::any_of(operand.get().getUsers(), [&](Operation *user) {
+      return llvm::any_of(cluster.ops, [&](Operation *op) { return op->isProperAncestor(user); });
+    });
+    return isCaptured ? Apart::Gathered : Apart::Destination;
   }
 
   /// Cloned destinations leave their originals behind: binding those would be a lie.

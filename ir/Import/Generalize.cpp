@@ -93,6 +93,10 @@ struct GeneralizeNamed : OpInterfaceRewritePattern<linalg::LinalgOp> {
     if (succeeded(generic)) {
       (*generic)->setDiscardableAttrs(annotations);
       (*generic)->setAttr(sourceOpAttr, name);
+      // Upstream's bodies have no place, and lose that of the op where it becomes one with others.
+      for (Operation &each : *(*generic).getBody())
+        if (isa<UnknownLoc>(each.getLoc()))
+          each.setLoc((*generic).getLoc());
     }
     return generic;
   }

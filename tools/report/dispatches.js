@@ -221,6 +221,7 @@ function wordsOf(decision) {
 }
 
 function makeDispatchDetail(model, dispatch) {
+  const commas = (parts) => parts.map((part, i) => [i > 0 ? ", " : "", part]);
   const facts = [
     ["on", dispatch.device + (dispatch.refusal ? `; not on ${dispatch.refusal}` : "")],
     [
@@ -237,11 +238,18 @@ function makeDispatchDetail(model, dispatch) {
     if (positions?.length > 0)
       facts.push([
         label,
-        positions.map((position, i) => [
-          i > 0 ? ", " : "",
-          linkTo("dispatch", dispatch.owner.dispatches[position].id, `#${position}`, "detail"),
-        ]),
+        commas(
+          positions.map((position) =>
+            linkTo("dispatch", dispatch.owner.dispatches[position].id, `#${position}`, "detail"),
+          ),
+        ),
       ]);
+  if (dispatch.places?.length > 0)
+    facts.push(["made of", commas(dispatch.places.map((place) => sourceLink(model, place)))]);
+  for (const { from, because } of dispatch.apart ?? []) {
+    const link = linkTo("dispatch", dispatch.owner.dispatches[from].id, `#${from}`, "detail");
+    facts.push(["apart from", [link, `: ${because}`]]);
+  }
   if (dispatch.measured) {
     const { measured } = dispatch;
     facts.push([

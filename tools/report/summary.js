@@ -28,10 +28,17 @@ function makeFindings(model) {
   if ((report.copies ?? []).length > 0)
     parts.push(
       table(
-        "Copies that were added, since something needs the old contents too",
-        ["type", "function", "of", "source"],
+        "Copies",
+        ["type", { text: "bytes", isNumber: true }, "function", "of", "instead", "source"],
         report.copies.map((copy) => ({
-          cells: [copy.type, `@${copy.function}`, copy.of, sourceLink(model, copy.location)],
+          cells: [
+            copy.type,
+            copy.bytes === undefined ? "at the call" : formatBytes(copy.bytes),
+            `@${copy.function}`,
+            copy.of,
+            copy.instead ?? "",
+            sourceLink(model, copy.location),
+          ],
         })),
       ),
     );

@@ -289,7 +289,7 @@ func.func @copies(%c: tensor<4xf32>) -> tensor<4xf32> {
 
 // What is for a device is not fused with what is for another; on the same device it is.
 // CHECK-LABEL: func.func @devices(
-//       CHECK: %[[A:.*]] = plim.dispatch @devices_elementwise_0 {{.*}} {plim.device = "npu"}
+//       CHECK: %[[A:.*]] = plim.dispatch @devices_elementwise_0 {{.*}} {plim.device = "npu"
 //       CHECK: %[[B:.*]] = plim.dispatch @devices_elementwise_1 ins(%[[A]]
 //   CHECK-NOT: plim.device
 //       CHECK: return
@@ -304,7 +304,7 @@ func.func @devices(%x: tensor<?xf32>, %e: tensor<?xf32>) -> tensor<?xf32> {
 
 // Nor does an initializer that is for a device disappear in a dispatch.
 // CHECK-LABEL: func.func @initializer(
-//       CHECK: %[[F:.*]] = plim.dispatch @initializer_fill_0 {{.*}} {plim.device = "npu"}
+//       CHECK: %[[F:.*]] = plim.dispatch @initializer_fill_0 {{.*}} {plim.device = "npu"
 //       CHECK: plim.dispatch @initializer_elementwise_1 {{.*}}outs(%[[F]]
 func.func @initializer(%x: tensor<4xf32>, %a: f32) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<4xf32>

@@ -4,13 +4,14 @@
 // Copies are counted, and each says where it is and what it keeps. What is read no more is written where it lies.
 //      CHECK: copies          1, of 256 B
 //      CHECK: {{^}}copies
-// CHECK-NEXT:   memref<64xf32> in @keeps, from {{.*}}copies.mlir:22:8
+// CHECK-NEXT:   memref<64xf32> in @keeps, from {{.*}}copies.mlir:23:8
 // CHECK-NEXT:     of a buffer that is used again
 //  CHECK-NOT: of a buffer
 //      JSON: "copies": [
 // JSON-NEXT: {
+// JSON-NEXT:   "bytes": 256,
 // JSON-NEXT:   "function": "keeps",
-// JSON-NEXT:   "location": "{{.*}}copies.mlir:22:8",
+// JSON-NEXT:   "location": "{{.*}}copies.mlir:23:8",
 // JSON-NEXT:   "of": "a buffer that is used again",
 // JSON-NEXT:   "type": "memref<64xf32>"
 // JSON-NEXT: }
