@@ -201,6 +201,22 @@ def jits(random, first):
                 yield name, lambda: compiled(*arrays), lambda: function(*arrays)
 
 
+def functions(random, first):
+    """Of positive numbers that the second-level cache has room for, one thread."""
+    engine = pl.Engine(threads=1)
+    x = random.uniform(1e-3, 10, 1 << 16).astype(np.float32)
+    y = random.uniform(-4, 4, x.size).astype(np.float32)
+    for function in (np.exp, np.exp2, np.log, np.log2, np.log10, np.log1p, np.power):
+        arrays = (x, y) if function is np.power else (x,)
+        compiled = pl.jit(lambda *arrays, function=function: function(*arrays), engine=engine)
+        begin = time.perf_counter()
+        got = compiled(*arrays)
+        name = f"function/{function.__name__} {x.size}"
+        first[name] = time.perf_counter() - begin
+        np.testing.assert_allclose(got, function(*(array.astype(np.float64) for array in arrays)), rtol=1e-6)
+        yield name, lambda: compiled(*arrays), lambda: function(*arrays)
+
+
 def imports(rounds):
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": folder}
@@ -255,7 +271,7 @@ def main():
         print(f"{name:58} {result['ours_median'] * 1e6:9.2f} {result['numpy_median'] * 1e6:9.2f} "
               f"{result['ratio']:6.2f} {result['spread']:6.0%} {began}", flush=True)
 
-    for group in (calls(random), jits(random, first), reductions(random, first)):
+    for group in (calls(random), jits(random, first), functions(random, first), reductions(random, first)):
         for name, ours, numpys in group:
             if re.search(arguments.filter, name):
                 show(name, race(ours, numpys, arguments.rounds))

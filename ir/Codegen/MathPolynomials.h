@@ -13,4 +13,10 @@ namespace plim::ir {
 /// Also math.powf of f32 and f64 with the exponent -1, 1, 2, 3 or 4.
 void populateMathPolynomialPatterns(mlir::RewritePatternSet &patterns);
 
+/// Rewrites math.log, math.log2, math.log10 and math.log1p on f32 and vectors of f32.
+void populateLogarithmPatterns(mlir::RewritePatternSet &patterns);
+
+/// Rewrites math.powf on f32 and vectors of f32, for machines that multiply and add in one instruction.
+void populatePowerPatterns(mlir::RewritePatternSet &patterns);
+
 } // namespace plim::ir

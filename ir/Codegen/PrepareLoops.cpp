@@ -166,6 +166,9 @@ struct PrepareLoops : plim::ir::impl::PlimPrepareLoopsBase<PrepareLoops> {
     RewritePatternSet patterns(&getContext());
     populateMathF32ExpansionPatterns(patterns, [](StringRef) { return true; });
     populateMathPolynomialPatterns(patterns);
+    populateLogarithmPatterns(patterns);
+    if (hostOf(function).multipliesAndAdds)
+      populatePowerPatterns(patterns);
     if (failed(applySoundPatterns(function, std::move(patterns))))
       signalPassFailure();
   }

@@ -116,3 +116,35 @@ func.func private @powers(%a: tensor<8xf64>, %b: tensor<8xf16>, %o: tensor<8xf64
   } -> tensor<8xf64>
   return %r : tensor<8xf64>
 }
+
+// -----
+
+#v = affine_map<(d0) -> (d0)>
+
+// Logarithms, and powers of any f32: those of f64 stay.
+// CHECK-LABEL: func.func private @logarithms(
+//   CHECK-NOT: math.log
+//       CHECK: arith.shrsi %{{.*}} : i32
+//   CHECK-NOT: math.log
+//       CHECK: math.fma %{{.*}} : f32
+//   CHECK-NOT: math.powf %{{.*}} : f32
+//       CHECK: math.log2 %{{.*}} : f64
+//       CHECK: math.powf %{{.*}} : f64
+func.func private @logarithms(%a: tensor<8xf32>, %b: tensor<8xf64>, %o: tensor<8xf64>) -> tensor<8xf64>
+    attributes {plim.dispatch_function} {
+  %r = linalg.generic {indexing_maps = [#v, #v, #v], iterator_types = ["parallel"]}
+      ins(%a, %b : tensor<8xf32>, tensor<8xf64>) outs(%o : tensor<8xf64>) {
+  ^bb0(%x: f32, %y: f64, %old: f64):
+    %0 = math.log %x : f32
+    %1 = math.log2 %0 : f32
+    %2 = math.log10 %1 : f32
+    %3 = math.log1p %2 : f32
+    %4 = math.powf %3, %x : f32
+    %5 = math.log2 %y : f64
+    %6 = math.powf %5, %y : f64
+    %7 = arith.extf %4 : f32 to f64
+    %8 = arith.addf %6, %7 : f64
+    linalg.yield %8 : f64
+  } -> tensor<8xf64>
+  return %r : tensor<8xf64>
+}
