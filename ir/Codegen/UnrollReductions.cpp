@@ -90,6 +90,19 @@ AffineMap mapAt(AffineMap map, unsigned loop, int64_t iteration) {
   return map.replaceDimsAndSymbols(loops, {}, map.getNumDims() - 1, 0);
 }
 
+/// The maximum or minimum of 16 bits that a result is, of its accumulator, which nothing else looks at, and of one more number; null
+/// for other results. It is exact in f32, of which all machines have one, and LLVM's loops vectors.
+Operation *narrowExtremum(linalg::LinalgOp op, OpOperand &init) {
+  Operation *extremum = op.getMatchingYieldValue(&init)->get().getDefiningOp();
+  const Value accumulator = op.getMatchingBlockArgument(&init);
+  if (!isa_and_nonnull<arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp>(
+          extremum) ||
+      !isa<Float16Type, BFloat16Type>(extremum->getResult(0).getType()) ||
+      !accumulator.hasOneUse() || *accumulator.user_begin() != extremum || !extremum->hasOneUse())
+    return nullptr;
+  return extremum;
+}
+
 void unroll(linalg::LinalgOp op, unsigned loop, IRRewriter &rewriter) {
   const int64_t terms = op.getStaticLoopRanges()[loop];
   SmallVector<Value> inputs, inits;
@@ -121,23 +134,46 @@ void unroll(linalg::LinalgOp op, unsigned loop, IRRewriter &rewriter) {
   const SmallVector<utils::IteratorType> loops(op.getNumLoops() - 1, utils::IteratorType::parallel);
   rewriter.setInsertionPoint(op);
   auto body = [&](OpBuilder &builder, Location, ValueRange arguments) {
+    auto widen = [&](Value number) -> Value {
+      return arith::ExtFOp::create(builder, op.getLoc(), builder.getF32Type(), number);
+    };
     SmallVector<Value> accumulators;
-    for (auto [i, init] : llvm::enumerate(op.getDpsInits())) {
-      arith::ConstantOp constant = filledWith(init);
+    llvm::SmallMapVector<Operation *, size_t, 4> extrema; // and which accumulators they are of
+    for (auto [i, init] : llvm::enumerate(op.getDpsInitsMutable())) {
+      arith::ConstantOp constant = filledWith(init.get());
       accumulators.push_back(constant ? builder.clone(*constant)->getResult(0)
                                       : arguments[inputs.size() + i]);
+      if (Operation *extremum = narrowExtremum(op, init)) {
+        extrema.try_emplace(extremum, i);
+        accumulators.back() = widen(accumulators.back());
+      }
     }
     for (int64_t term = 0; term < terms; ++term) {
       IRMapping mapping;
       for (auto [argument, ofTerms] : llvm::zip_equal(op.getRegionInputArgs(), argumentsOf))
         mapping.map(argument, arguments[ofTerms[ofTerms.size() == 1 ? 0 : size_t(term)]]);
       mapping.map(op.getRegionOutputArgs(), accumulators);
-      for (Operation &nested : op.getBlock()->without_terminator())
-        builder.clone(nested, mapping);
+      for (Operation &nested : op.getBlock()->without_terminator()) {
+        auto extremum = extrema.find(&nested);
+        if (extremum == extrema.end()) {
+          builder.clone(nested, mapping);
+          continue;
+        }
+        const Value accumulator = op.getRegionOutputArgs()[extremum->second];
+        SmallVector<Value> operands = llvm::map_to_vector(nested.getOperands(), [&](Value each) {
+          return each == accumulator ? accumulators[extremum->second]
+                                     : widen(mapping.lookupOrDefault(each));
+        });
+        mapping.map(nested.getResult(0),
+                    mlir::clone(builder, &nested, builder.getF32Type(), operands)->getResult(0));
+      }
       for (auto [accumulator, yielded] :
            llvm::zip_equal(accumulators, op.getBlock()->getTerminator()->getOperands()))
         accumulator = mapping.lookupOrDefault(yielded);
     }
+    for (auto [extremum, i] : extrema)
+      accumulators[i] = arith::TruncFOp::create(builder, op.getLoc(),
+                                                extremum->getResult(0).getType(), accumulators[i]);
     linalg::YieldOp::create(builder, op.getLoc(), accumulators);
   };
   auto unrolled = linalg::GenericOp::create(rewriter, op.getLoc(), op->getResultTypes(), inputs,

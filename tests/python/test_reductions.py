@@ -1,5 +1,7 @@
 """Reductions with every combiner of arith, over lengths around those of vectors, against NumPy."""
 
+import random
+
 import numpy as np
 import pytest
 
@@ -361,3 +363,34 @@ func.func @f{length}_{int(known)}(%x: {kind}, %a: tensor<5x{name}>) -> tensor<5x
                 np.testing.assert_array_equal(known, unknown, err_msg=f"{length} on {host}")
                 squares = (x.astype(np.longdouble) ** 2).sum(1)
                 assert np.all(abs(known - (a + squares)) <= length * np.finfo(dtype).eps * (abs(a) + squares))
+
+
+@pytest.mark.parametrize("numerics", ["default", "strict"])
+@pytest.mark.parametrize("element", ["f16", "bf16"])
+@pytest.mark.parametrize("combiner", ["maximumf", "minimumf", "maxnumf", "minnumf"])
+def test_extremes_of_few_numbers_of_16_bits(combiner, element, numerics):
+    """Any bits: infinities, denormals and NaN are among them."""
+    seed = random.randrange(2**32)
+    print("seed", seed)
+    rng = np.random.default_rng(seed)
+    fold = {"maximumf": np.maximum, "minimumf": np.minimum, "maxnumf": np.fmax, "minnumf": np.fmin}[combiner]
+
+    def wide(bits):
+        return bits.view(np.float16).astype(np.float32) if element == "f16" else (bits.astype(np.uint32) << 16).view(np.float32)
+
+    for terms in range(2, 9):
+        for rows, extent in ((1, "1"), (7, "?"), (33, "33"), (1009, "?")):
+            bits = rng.integers(0, 2**16, (rows, terms), dtype=np.uint16)
+            first = rng.integers(0, 2**16, rows, dtype=np.uint16)
+            for each in (bits, first):  # of what NaN that signals gives beside a number, nobody says anything
+                each[np.isnan(wide(each))] |= 1 << (9 if element == "f16" else 6)
+            source = f"""
+func.func @main(%x: tensor<{extent}x{terms}x{element}>, %c: tensor<{extent}x{element}>) -> tensor<{extent}x{element}> {{
+  %r = linalg.reduce {{ arith.{combiner} }} ins(%x : tensor<{extent}x{terms}x{element}>) outs(%c : tensor<{extent}x{element}>) dimensions = [1]
+  return %r : tensor<{extent}x{element}>
+}}"""
+            given = [each.view(np.float16) if element == "f16" else each for each in (bits, first)]
+            got = wide(np.asarray(pl.loads(source, numerics=numerics).main(*given)).view(np.uint16))
+            with np.errstate(invalid="ignore"):
+                want = fold(fold.reduce(wide(bits), axis=1), wide(first))
+            np.testing.assert_array_equal(got, want)

@@ -83,3 +83,21 @@ func.func @others(%a: tensor<6x9xf32>, %b: tensor<6x?xf32>, %d: tensor<3x6xf32>,
   %u = linalg.matmul ins(%x, %d : tensor<6x3xf32>, tensor<3x6xf32>) outs(%m : tensor<6x6xf32>) -> tensor<6x6xf32>
   return %o, %p, %q, %r, %s, %t, %u : tensor<6xf64>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<f32>, tensor<6xf32>, tensor<6x6xf32>
 }
+
+// -----
+
+// A maximum of 16 bits is taken in f32, and rounded, which changes nothing, once.
+// CHECK-LABEL: func.func @narrow(
+//       CHECK: linalg.generic
+//  CHECK-NEXT: ^bb0(%[[A:.*]]: bf16, %[[B:.*]]: bf16, %[[C:.*]]: bf16)
+//  CHECK-NEXT: %[[WC:.*]] = arith.extf %[[C]] : bf16 to f32
+//  CHECK-NEXT: %[[WA:.*]] = arith.extf %[[A]] : bf16 to f32
+//  CHECK-NEXT: %[[M:.*]] = arith.maximumf %[[WC]], %[[WA]] : f32
+//  CHECK-NEXT: %[[WB:.*]] = arith.extf %[[B]] : bf16 to f32
+//  CHECK-NEXT: %[[N:.*]] = arith.maximumf %[[M]], %[[WB]] : f32
+//  CHECK-NEXT: %[[R:.*]] = arith.truncf %[[N]] : f32 to bf16
+//  CHECK-NEXT: linalg.yield %[[R]] : bf16
+func.func @narrow(%x: tensor<9x2xbf16>, %c: tensor<9xbf16>) -> tensor<9xbf16> {
+  %r = linalg.reduce { arith.maximumf } ins(%x : tensor<9x2xbf16>) outs(%c : tensor<9xbf16>) dimensions = [1]
+  return %r : tensor<9xbf16>
+}
