@@ -116,8 +116,7 @@ bool isReadInPlace(tensor::ExtractSliceOp slice) {
                               isOneInteger(slice.getMixedStrides()[size_t(last)]);
   auto isReadOnce = [&](OpOperand &use) {
     auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
-    if (!op || !op.hasPureTensorSemantics() || !op.isDpsInput(&use) || isContraction(op) ||
-        productOf(op) || op->hasAttr(deviceAttr))
+    if (!op || !op.hasPureTensorSemantics() || !op.isDpsInput(&use) || op->hasAttr(deviceAttr))
       return false;
     const AffineMap map = op.getMatchingIndexingMap(&use);
     return (op.getNumReductionLoops() == 0 && map.isPermutation()) ||

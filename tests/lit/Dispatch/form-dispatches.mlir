@@ -365,7 +365,7 @@ func.func @attention(%q: tensor<12x128x64xf32>, %k: tensor<12x64x256xf32>, %v: t
 //       CHECK:   plim.dispatch @layers_contraction_2
 //       CHECK:   plim.dispatch @layers_contraction_3
 //       CHECK:   plim.dispatch @layers_elementwise_4
-//       CHECK:   plim.dispatch @layers_contraction_6
+//       CHECK:   plim.dispatch @layers_contraction_5
 func.func @layers(%x: tensor<128x768xf32>, %a: tensor<768x1024xf32>, %b: tensor<1024x64xf32>, %c: tensor<64x512xf32>, %d: tensor<512x384xf32>)
     -> (tensor<128x384xf32>, tensor<4x8xf32>, tensor<128x64xf32>) {
   %zero = arith.constant 0.0 : f32
@@ -517,14 +517,13 @@ func.func @stencil(%x: tensor<?x64xf32>, %y: tensor<8x64xf32>, %n: index) -> (te
   return %r, %s, %i : tensor<?x31xf32>, tensor<9xf32>, tensor<8x64xf32>
 }
 
-// Not by products, nor more than once where every other element counts, nor if somebody else needs them.
+// By products, too. Not more than once where every other element counts, nor if somebody else needs them.
 // CHECK-LABEL: func.func @copies(
-//       CHECK:   plim.dispatch @copies_extract_slice_0
-//       CHECK:   plim.dispatch @copies_contraction_1
-//       CHECK:   plim.dispatch @copies_extract_slice_2
-//       CHECK:   plim.dispatch @copies_reduction_3
-//       CHECK:   plim.dispatch @copies_extract_slice_4
-//       CHECK:   plim.dispatch @copies_elementwise_5
+//       CHECK:   plim.dispatch @copies_contraction_0
+//       CHECK:   plim.dispatch @copies_extract_slice_1
+//       CHECK:   plim.dispatch @copies_reduction_2
+//       CHECK:   plim.dispatch @copies_extract_slice_3
+//       CHECK:   plim.dispatch @copies_elementwise_4
 func.func @copies(%x: tensor<64x64xf32>, %m: tensor<32x32xf32>, %v: tensor<32xf32>)
     -> (tensor<32x32xf32>, tensor<32xf32>, tensor<32x32xf32>, tensor<32x32xf32>) {
   %e = tensor.empty() : tensor<32x32xf32>
