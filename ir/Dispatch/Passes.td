@@ -228,7 +228,7 @@ def PlimFormDispatches : Pass<"plim-form-dispatches", "::mlir::ModuleOp"> {
     at least as many elements as the filters: each workgroup makes its part (`plim-tile-borders`), unless that is most of a large image. Fills and copies that make destinations, empty
     tensors and constants that are scalars, splats or small are repeated in each dispatch that uses
     them. So are slices that are only read element by element or inserted elsewhere: those that lie side by side along their
-    last dimension, and others that are read once. A product has a copy of its own. An elementwise op whose result is inserted into
+    last dimension, and others that are read once. An elementwise op whose result is inserted into
     something that it does not read, nor an older version of it, is computed there. Slices whose elements lie next to each other are views of what they are slices of, and so are
     the results that ops write into such a slice.
 
