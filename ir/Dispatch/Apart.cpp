@@ -1,6 +1,7 @@
 #include "ir/Dispatch/Apart.h"
 
 #include "ir/Analysis/Destinations.h"
+#include "ir/Plim/Formed.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -103,17 +104,15 @@ llvm::StringRef plim::ir::nameOf(Movement movement) {
 llvm::StringRef plim::ir::insteadOf(Movement movement) {
   switch (movement) {
   case Movement::Slice:
-    return "put the dimension that is cut first, where slices are views, or read it once, element "
-           "by "
-           "element";
+    return "put the dimension that is cut first, where slices are views, or let what computes read "
+           "it where it is";
   case Movement::DenseSlice:
     return "what computes reads it where it is; a result has memory of its own";
   case Movement::Insertion:
     return "insert elementwise results that nothing else reads: they are computed there";
   case Movement::Padding:
     return "pad what a convolution or pooling alone reads, or elementwise results that nothing "
-           "else "
-           "reads";
+           "else reads";
   case Movement::Transpose:
     return "have it in the order in which it is read, or read it once, element by element";
   case Movement::Broadcast:
@@ -122,4 +121,81 @@ llvm::StringRef plim::ir::insteadOf(Movement movement) {
     return "what reads it reads the source as well; a result has memory of its own";
   }
   llvm_unreachable("unknown movement");
+}
+
+Location plim::ir::placesOf(Location root, func::FuncOp body) {
+  SmallVector<Location> places = {root};
+  body.walk([&](Operation *op) {
+    if (!op->hasTrait<OpTrait::ConstantLike>() && !op->hasTrait<OpTrait::IsTerminator>() &&
+        !isa<func::FuncOp, tensor::EmptyOp, tensor::DimOp>(op))
+      places.push_back(op->getLoc());
+  });
+  return FusedLoc::get(body.getContext(), places);
+}
+
+/// Why the maker of an operand, which was not looked at, is none with the dispatch. `between` is what stands between them.
+static Apart whyNotLookedAt(DispatchOp dispatch, Operation *root, ArrayRef<Operation *> ops,
+                            OpOperand &operand, Operation *maker, bool makerOnlyMoves,
+                            std::optional<Apart> between) {
+  if (maker->getBlock() != dispatch->getBlock())
+    return Apart::OtherBlock;
+  if (between)
+    return *between;
+  if (dispatch.isOutput(operand))
+    return Apart::Destination;
+  if (!isa<linalg::LinalgOp>(root))
+    return Apart::ReaderOnlyMoves;
+  if (makerOnlyMoves)
+    return Apart::OnlyMoves;
+  const bool isCaptured = llvm::any_of(operand.get().getUsers(), [&](Operation *user) {
+    return llvm::any_of(ops, [&](Operation *op) { return op->isProperAncestor(user); });
+  });
+  return isCaptured ? Apart::Gathered : Apart::Destination;
+}
+
+void FormedDispatches::add(DispatchOp dispatch, Operation *root, Operation *written,
+                           ArrayRef<Operation *> ops, const DenseMap<Operation *, Apart> &apart) {
+  Builder builder(dispatch->getContext());
+  std::optional<Movement> movement = movementOf(written);
+  for (Operation *op : ops)
+    if (!movementOf(op))
+      movement.reset();
+  formed[dispatch] = {written, movement.has_value()};
+  auto text = [&](StringRef name, StringRef value) {
+    return builder.getNamedAttr(name, builder.getStringAttr(value));
+  };
+  if (movement) {
+    auto insert = dyn_cast<tensor::InsertSliceOp>(written);
+    Type type = insert ? insert.getSourceType() : written->getResultTypes().front();
+    dispatch->setAttr(movesAttr,
+                      builder.getDictionaryAttr({builder.getNamedAttr("type", TypeAttr::get(type)),
+                                                 text("what", nameOf(*movement)),
+                                                 text("instead", insteadOf(*movement))}));
+  }
+  llvm::SmallPtrSet<Operation *, 4> makers;
+  SmallVector<Attribute> edges;
+  for (OpOperand &operand : dispatch->getOpOperands()) {
+    Operation *maker = operand.get().getDefiningOp();
+    std::optional<Apart> between;
+    while (isa_and_nonnull<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+                           tensor::CastOp>(maker)) {
+      between = isa<tensor::ExtractSliceOp>(maker) ? Apart::Sliced : Apart::Reshaped;
+      maker = maker->getOperand(0).getDefiningOp();
+    }
+    auto known = formed.find(maker);
+    if (!isa_and_nonnull<DispatchOp>(maker) || known == formed.end() ||
+        !makers.insert(maker).second)
+      continue;
+    auto said = apart.find(known->second.written);
+    const Apart reason = said != apart.end() ? said->second
+                                             : whyNotLookedAt(dispatch, root, ops, operand, maker,
+                                                              known->second.onlyMoves, between);
+    auto number = maker->getAttrOfType<IntegerAttr>(formedAttr);
+    if (!number)
+      maker->setAttr(formedAttr, number = builder.getI64IntegerAttr(nextNumber++));
+    edges.push_back(builder.getDictionaryAttr(
+        {builder.getNamedAttr("from", number), text("because", reasonOf(reason))}));
+  }
+  if (!edges.empty())
+    dispatch->setAttr(apartAttr, builder.getArrayAttr(edges));
 }

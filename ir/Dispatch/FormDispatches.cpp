@@ -2,7 +2,6 @@
 #include "ir/Analysis/Products.h"
 #include "ir/Dispatch/Apart.h"
 #include "ir/Dispatch/Passes.h"
-#include "ir/Plim/Formed.h"
 #include "ir/Plim/Plim.h"
 #include "support/CheckedMath.h"
 
@@ -57,13 +56,6 @@ struct Cluster {
   tensor::InsertSliceOp insert;
   /// What was looked at and is not in it, and why.
   DenseMap<Operation *, Apart> apart;
-};
-
-/// A dispatch that others may read: what says why it is not one with them.
-struct Formed {
-  /// By which Cluster::apart knows it; it is gone.
-  const Operation *root;
-  bool onlyMoves;
 };
 
 bool isContraction(linalg::LinalgOp op) {
@@ -210,12 +202,11 @@ Value read(OpBuilder &builder, Value memory) {
 struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
   using PlimFormDispatchesBase::PlimFormDispatchesBase;
 
-  /// The dispatches of the function so far, and the number of the next one that others read.
-  DenseMap<Operation *, Formed> formed;
-  int64_t nextNumber = 0;
+  /// The dispatches of the function so far.
+  FormedDispatches formed;
 
   void runOnOperation() override {
-    nextNumber = 0;
+    formed = {};
     SmallVector<func::FuncOp> functions;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function->hasAttr(kernelAttr) && !function->hasAttr(dispatchFunctionAttr))
@@ -237,7 +228,7 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
       return WalkResult::advance();
     });
     unsigned index = 0;
-    formed.clear();
+    formed.beginFunction();
     for (Block *block : blocks) {
       SmallVector<Operation *> ops = llvm::map_to_vector(*block, [](Operation &op) { return &op; });
       llvm::SmallPtrSet<Operation *, 16> taken;
@@ -764,7 +755,7 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
       dispatch->setAttr(deviceAttr, device);
     if (isa<linalg::CopyOp>(root))
       dispatch->setAttr(copyAttr, builder.getUnitAttr());
-    explain(dispatch, cluster);
+    formed.add(dispatch, cluster.root, written, cluster.ops.getArrayRef(), cluster.apart);
     written->replaceAllUsesWith(dispatch.getResults());
     if (cluster.insert) {
       Operation *reshape = cluster.insert.getSource().getDefiningOp();
@@ -778,84 +769,6 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     for (Operation *op : llvm::reverse(ordered))
       op->erase();
     ++dispatches;
-  }
-
-  /// The places of all that is in the body, that of the root first.
-  static Location placesOf(Location root, func::FuncOp body) {
-    SmallVector<Location> places = {root};
-    body.walk([&](Operation *op) {
-      if (!op->hasTrait<OpTrait::ConstantLike>() && !op->hasTrait<OpTrait::IsTerminator>() &&
-          !isa<func::FuncOp, tensor::EmptyOp, tensor::DimOp>(op))
-        places.push_back(op->getLoc());
-    });
-    return FusedLoc::get(body.getContext(), places);
-  }
-
-  /// Keeps what the dispatch only moves, and why it is none with those that made what it reads.
-  void explain(DispatchOp dispatch, Cluster &cluster) {
-    Builder builder(&getContext());
-    Operation *written = cluster.insert ? cluster.insert.getOperation() : cluster.root;
-    std::optional<Movement> movement = movementOf(written);
-    for (Operation *op : cluster.ops)
-      if (!movementOf(op))
-        movement.reset();
-    formed[dispatch] = {written, movement.has_value()};
-    if (movement) {
-      auto insert = dyn_cast<tensor::InsertSliceOp>(written);
-      Type type = insert ? insert.getSourceType() : written->getResultTypes().front();
-      dispatch->setAttr(
-          movesAttr,
-          builder.getDictionaryAttr(
-              {builder.getNamedAttr("type", TypeAttr::get(type)),
-               builder.getNamedAttr("what", builder.getStringAttr(nameOf(*movement))),
-               builder.getNamedAttr("instead", builder.getStringAttr(insteadOf(*movement)))}));
-    }
-    llvm::SmallPtrSet<Operation *, 4> makers;
-    SmallVector<Attribute> apart;
-    for (OpOperand &operand : dispatch->getOpOperands()) {
-      Operation *maker = operand.get().getDefiningOp();
-      std::optional<Apart> between;
-      while (isa_and_nonnull<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-                             tensor::CastOp>(maker)) {
-        between = isa<tensor::ExtractSliceOp>(maker) ? Apart::Sliced : Apart::Reshaped;
-        maker = maker->getOperand(0).getDefiningOp();
-      }
-      auto known = formed.find(maker);
-      if (!isa_and_nonnull<DispatchOp>(maker) || known == formed.end() ||
-          !makers.insert(maker).second)
-        continue;
-      const Apart reason = whyApart(dispatch, cluster, operand, *known, between);
-      auto number = maker->getAttrOfType<IntegerAttr>(formedAttr);
-      if (!number)
-        maker->setAttr(formedAttr, number = builder.getI64IntegerAttr(nextNumber++));
-      apart.push_back(builder.getDictionaryAttr(
-          {builder.getNamedAttr("from", number),
-           builder.getNamedAttr("because", builder.getStringAttr(reasonOf(reason)))}));
-    }
-    if (!apart.empty())
-      dispatch->setAttr(apartAttr, builder.getArrayAttr(apart));
-  }
-
-  /// Why the maker of the operand is not in the cluster: what was said when it was looked at, or why
-  /// it never was.
-  static Apart whyApart(DispatchOp dispatch, const Cluster &cluster, OpOperand &operand,
-                        const std::pair<Operation *, Formed> &maker, std::optional<Apart> between) {
-    if (auto said = cluster.apart.find(maker.second.root); said != cluster.apart.end())
-      return said->second;
-    if (maker.first->getBlock() != dispatch->getBlock())
-      return Apart::OtherBlock;
-    if (between)
-      return *between;
-    if (dispatch.isOutput(operand))
-      return Apart::Destination;
-    if (!isa<linalg::LinalgOp>(cluster.root))
-      return Apart::ReaderOnlyMoves;
-    if (maker.second.onlyMoves)
-      return Apart::OnlyMoves;
-    const bool isCaptured = llvm::any_of(operand.get().getUsers(), [&](Operation *user) {
-      return llvm::any_of(cluster.ops, [&](Operation *op) { return op->isProperAncestor(user); });
-    });
-    return isCaptured ? Apart::Gathered : Apart::Destination;
   }
 
   /// Cloned destinations leave their originals behind: binding those would be a lie.
