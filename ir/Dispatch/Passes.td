@@ -25,6 +25,26 @@ def PlimFuseElementwise : Pass<"plim-fuse-elementwise", "::mlir::func::FuncOp"> 
                     Statistic<"missed", "missed", "producers left alone">];
 }
 
+def PlimInterleaveParts : Pass<"plim-interleave-parts", "::mlir::func::FuncOp"> {
+  let summary = "Make rows of a few elements at once, not an element of each row at a time";
+  let description = [{
+    Insertions that together make all of two to eight elements of rows, an element of each row at a time, as a concatenation along a last
+    dimension of one does, become one elementwise op that chooses by the place in the row: rows are written once, and vectors of them
+    shuffled.
+
+    ```mlir
+    %a = tensor.insert_slice %x into %e[0, 0] [1000, 1] [1, 1] : tensor<1000xf32> into tensor<1000x2xf32>
+    %b = tensor.insert_slice %y into %a[0, 1] [1000, 1] [1, 1] : tensor<1000xf32> into tensor<1000x2xf32>
+    // becomes
+    %b = linalg.generic {indexing_maps = [(i, k) -> (i), (i, k) -> (i), (i, k) -> (i, k)], ..} ins(%x, %y) outs(%e) {
+      %k = linalg.index 1
+      arith.select (%k == 0), %in, %in_0
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"interleaved", "interleaved", "chains of insertions that became an op">];
+}
+
 def PlimFuseSiblings : Pass<"plim-fuse-siblings", "::mlir::func::FuncOp"> {
   let summary = "Reduce rows once for all that is wanted of them";
   let description = [{

@@ -141,8 +141,10 @@ void buildDispatch(OpPassManager &manager, const PipelineOptions &options) {
     manager.addPass(createPlimFuseOperands());
     manager.addPass(createPlimSeparateZeroPoints());
   }
-  if (!options.oracle)
+  if (!options.oracle) {
+    manager.addNestedPass<func::FuncOp>(createPlimInterleaveParts());
     manager.addNestedPass<func::FuncOp>(createPlimPropagateReshapes());
+  }
   if (prepares) {
     PlimPropagateLayoutsOptions layouts;
     layouts.strict = options.strict;

@@ -525,3 +525,16 @@ def test_changes_in_place_that_do_not_fit(dynamic):
     x = np.arange(3.0)
     kept = pl.jit(lambda a: (a, a.__iadd__(1)), dynamic=dynamic)(x)
     assert (kept[0] == x).all() and (kept[1] == x + 1).all() and (x == np.arange(3.0)).all()
+
+
+def test_interleaved_planes():
+    """Parts along a last axis: rows of a few elements, of all types that vectors have, in any order, computed or not."""
+    random = np.random.default_rng(17)
+    for shape, count in (((0,), 2), ((1,), 3), ((17,), 2), ((1000,), 3), ((33,), 4), ((3, 7), 8), ((1, 9), 2), ((9, 1), 5), ((4, 5, 6), 3), ((10,), 9)):
+        for dtype in (np.float32, np.float64, np.float16, np.int8, np.int64, np.bool_):
+            planes = [(random.standard_normal(shape) * 50).astype(dtype) for _ in range(count)]
+            have = np.asarray(pl.jit(lambda *all_: np.stack(all_, axis=-1))(*planes))
+            np.testing.assert_array_equal(have, np.stack(planes, axis=-1), err_msg=f"{count} of {shape}, {dtype}")
+    a, b = (random.standard_normal((33, 17)).astype(np.float32) for _ in range(2))
+    have = np.asarray(pl.jit(lambda a, b: np.stack([b * 2, a + b, a], axis=-1) + 1)(a, b))
+    np.testing.assert_array_equal(have, np.stack([b * 2, a + b, a], axis=-1) + 1)
