@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace plim::ir {
@@ -75,6 +76,11 @@ struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise
       return false;
     for (OpOperand &init : producer.getDpsInitsMutable())
       if (producer.payloadUsesValueFromOperand(&init))
+        return false;
+    // What a loop needs in each turn is computed once in front of it.
+    for (Operation *around = consumer->getParentOp(); around != producer->getParentOp();
+         around = around->getParentOp())
+      if (isa<LoopLikeOpInterface>(around))
         return false;
     llvm::SmallPtrSet<Value, 8> operands(llvm::from_range, consumer.getDpsInputs());
     operands.erase(operand.get());

@@ -8,7 +8,7 @@ def PlimFuseElementwise : Pass<"plim-fuse-elementwise", "::mlir::func::FuncOp"> 
   let description = [{
     Upstream's fusion patterns, restricted to where they neither repeat work nor change results: the
     consumer is elementwise and reads every element of the producer once, the producer does not read
-    its destination and has no other user. (Without that, upstream re-applies a producer that
+    its destination, has no other user, and is in no fewer loops. (Without that, upstream re-applies a producer that
     updates its destination, and evaluates one that feeds a contraction once per product.) An op whose
     destination is a `plim.alloc` stays, with that destination, as it is. An op reads at most 32 tensors and
     has at most 256 ops in its body: longer chains become several.

@@ -267,3 +267,50 @@ func.func @devices(%x: tensor<?xf32>, %e: tensor<?xf32>) -> tensor<?xf32> {
   } -> tensor<?xf32>
   return %c : tensor<?xf32>
 }
+
+// -----
+
+// What each turn of a loop needs is computed once, in front of it; what a branch needs, in the branch.
+// CHECK-LABEL: func.func @turns(
+//       CHECK: math.exp
+//       CHECK: scf.for
+//   CHECK-NOT:   math.exp
+//       CHECK:   arith.addf
+//       CHECK: scf.if
+//       CHECK:   math.absf
+//       CHECK:   arith.negf
+#id = affine_map<(i) -> (i)>
+func.func @turns(%x: tensor<9xf32>, %y: tensor<9xf32>, %n: index, %c: i1) -> (tensor<9xf32>, tensor<9xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tensor.empty() : tensor<9xf32>
+  %a = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<9xf32>) outs(%e : tensor<9xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %w = math.exp %v : f32
+    linalg.yield %w : f32
+  } -> tensor<9xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %y) -> (tensor<9xf32>) {
+    %t = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%a, %s : tensor<9xf32>, tensor<9xf32>) outs(%e : tensor<9xf32>) {
+    ^bb0(%v: f32, %u: f32, %o: f32):
+      %w = arith.addf %v, %u : f32
+      linalg.yield %w : f32
+    } -> tensor<9xf32>
+    scf.yield %t : tensor<9xf32>
+  }
+  %b = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<9xf32>) outs(%e : tensor<9xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %w = math.absf %v : f32
+    linalg.yield %w : f32
+  } -> tensor<9xf32>
+  %q = scf.if %c -> (tensor<9xf32>) {
+    %t = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%b : tensor<9xf32>) outs(%e : tensor<9xf32>) {
+    ^bb0(%v: f32, %o: f32):
+      %w = arith.negf %v : f32
+      linalg.yield %w : f32
+    } -> tensor<9xf32>
+    scf.yield %t : tensor<9xf32>
+  } else {
+    scf.yield %y : tensor<9xf32>
+  }
+  return %r, %q : tensor<9xf32>, tensor<9xf32>
+}
