@@ -71,7 +71,9 @@ struct ChunkSums : plim::ir::impl::PlimChunkSumsBase<ChunkSums> {
       return;
     SmallVector<linalg::LinalgOp> ops;
     function.walk([&](linalg::LinalgOp op) {
-      if (op.hasPureTensorSemantics() && sumsColumns(op) && (isLong(op) || !startsFromNeutral(op)))
+      if (op.hasPureTensorSemantics() && sumsColumns(op) &&
+          !llvm::is_contained(op.getStaticLoopRanges(), 0) &&
+          (isLong(op) || !startsFromNeutral(op)))
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());

@@ -291,7 +291,7 @@ def counts_of(report):
     """What a call of any function costs by the report of `explain --json`."""
     dispatches = [d for function in report["functions"] for d in function["dispatches"]]
     hosts = {function["name"] for function in report["functions"]}
-    return {"copies": len(report["copies"]),
+    return {"copies": sum("instead" not in copy for copy in report["copies"]),
             "allocations": sum(a["function"] in hosts for a in report["allocations"]),
             "dispatches": len(dispatches), "kernels": len({d["name"] for d in dispatches}),
             "beside": sum(bool(d.get("beside")) for d in dispatches)}

@@ -1,7 +1,7 @@
 // A sum that starts from a table: it is copied inside the dispatch.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
-// COUNT: copies=0 allocations=1 dispatches=1
+// COUNT: copies=0 allocations=2 dispatches=3
 // CASE:
 // INPUT: 3x2xi64=1 2 3 4 5 6
 // EXPECT: result[0]: 3xi64=[13, 27, 41]

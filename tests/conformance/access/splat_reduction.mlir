@@ -1,7 +1,7 @@
 // A sum that starts from a splat, over no columns too.
 // RUN-FUNCTION: @main
 // TOLERANCE: 0
-// COUNT: copies=0 allocations=1 dispatches=1
+// COUNT: copies=0 allocations=2 dispatches=3
 // CASE:
 // INPUT: 3x2xi32=1 2 3 4 5 6
 // EXPECT: result[0]: 3xi32=[13, 17, 21]

@@ -60,3 +60,27 @@ func.func @whole(%x: tensor<256x64xf32>, %y: tensor<64x?xf32>, %z: tensor<?x64xi
   } -> tensor<64xf32>
   return %a, %b, %c, %d, %e : tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<64xi32>, tensor<64xf32>
 }
+
+// -----
+
+// No columns.
+// CHECK-LABEL: func.func @none(
+//   CHECK-NOT: scf.for
+//       CHECK: return
+func.func @none(%x: tensor<?x0xf32>, %init: tensor<0xf32>) -> tensor<0xf32> attributes {plim.dispatch_function} {
+  %r = linalg.reduce { arith.addf } ins(%x : tensor<?x0xf32>) outs(%init : tensor<0xf32>) dimensions = [0]
+  return %r : tensor<0xf32>
+}
+
+// -----
+
+// Few rows that are added to anything but zeros.
+// CHECK-LABEL: func.func @few(
+//   CHECK-NOT: scf.for
+//       CHECK:   %[[START:.*]] = linalg.fill ins(%{{.*}} : f32) outs(%{{.*}} : tensor<64xf32>)
+//       CHECK:   %[[P:.*]] = linalg.reduce { arith.addf } ins(%{{.*}} : tensor<7x64xf32>) outs(%[[START]] : tensor<64xf32>)
+//       CHECK:   linalg.generic {{.*}} ins(%[[P]] : tensor<64xf32>) outs(%arg1 : tensor<64xf32>)
+func.func @few(%x: tensor<7x64xf32>, %init: tensor<64xf32>) -> tensor<64xf32> attributes {plim.dispatch_function} {
+  %r = linalg.reduce { arith.addf } ins(%x : tensor<7x64xf32>) outs(%init : tensor<64xf32>) dimensions = [0]
+  return %r : tensor<64xf32>
+}
