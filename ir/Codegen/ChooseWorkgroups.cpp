@@ -2,6 +2,7 @@
 #include "ir/Analysis/Products.h"
 #include "ir/Codegen/Host.h"
 #include "ir/Codegen/PackedPanels.h"
+#include "ir/Codegen/MaskBounds.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Codegen/Strategy.h"
 #include "ir/Codegen/TileProducts.h"
@@ -51,6 +52,8 @@ constexpr int64_t rowsWorthPanels = 64;
 constexpr int64_t rowsWorthWindows = 128;
 /// The fewest rows of one whose consumer needs whole rows, if there are as many for each core.
 constexpr int64_t leastWholeRows = 48;
+/// Of a workgroup that leaves out the columns that none of its rows sees: the fewer, the more of them there are.
+constexpr int64_t mostMaskedRows = 64;
 /// Iterations of a reduction whose operand with rows should stay in the second-level cache
 /// (plim-choose-panels).
 constexpr int64_t cachedDepth = 512;
@@ -463,10 +466,16 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
                                        ? unknownRowLength
                                        : std::max<int64_t>(1, sizes[loop]));
       // The root's, or the longer ones of a producer.
+      bool hasMask = false;
       root->getParentOfType<func::FuncOp>().walk([&](linalg::LinalgOp op) {
         rowLength = std::max(rowLength, parallelPoints(op, unknownRowLength) / rows);
+        auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+        hasMask = hasMask || (generic && generic.getNumLoops() > 0 &&
+                              !maskBounds(generic, generic.getNumLoops() - 1).empty());
       });
       mostRows = std::min(mostRows, std::max(leastWholeRows, resultElements / rowLength));
+      if (hasMask)
+        mostRows = std::min(mostRows, mostMaskedRows);
     }
     int64_t rows = 1, inColumns = 1; // workgroups beside each other
     for (int64_t loop : roles.columns)

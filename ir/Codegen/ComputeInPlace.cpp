@@ -45,7 +45,7 @@ struct ComputeInPlace : plim::ir::impl::PlimComputeInPlaceBase<ComputeInPlace> {
            value.getType() == init.get().getType() && hasElementOfEach(op, init) &&
            !op.payloadUsesValueFromOperand(&init) &&
            op.getMatchingIndexingMap(&input) == op.getMatchingIndexingMap(&init) &&
-           init.get().getDefiningOp<tensor::EmptyOp>() && isScratch(value) &&
+           isScratch(init.get()) && isScratch(value) &&
            llvm::all_of(value.getUses(), [&](OpOperand &use) {
              if (&use == &input)
                return true;

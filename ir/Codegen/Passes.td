@@ -421,6 +421,50 @@ def PlimFuseInTiles : Pass<"plim-fuse-in-tiles", "::mlir::func::FuncOp"> {
     Statistic<"missed", "missed", "readers of which an op could not become part">];
 }
 
+def PlimSkipMasked : Pass<"plim-skip-masked", "::mlir::func::FuncOp"> {
+  let summary = "Leave out the columns of a tile that masks make nothing of";
+  let description = [{
+    In a dispatch function, where an op gives a very low number to all columns of a tile behind a last one, or in front of a first
+    one, as causal attention does to the scores of later keys, and where nothing comes of them in the ops that follow in its
+    block: a maximum without them is the same, their exponentials are zero, and so is what a sum or a product adds of
+    them. The ops go over the other columns alone, and so does the product that computes the scores. The bounds are computed for each
+    tile; if one of its rows has no column at all, these are all columns.
+
+    Comparisons are of sums of indices and of numbers that all rows of the tile share, which may be read from memory.
+    A finite number is low from -2^29 on if nothing but scores is beside it. A mask from memory is not looked at: it may make all
+    that a row has left low, too.
+
+    ```mlir
+    %s = linalg.generic ins(%scores) { %in if column <= row + %iv else -inf }  // 64x1024
+    // becomes, with %n = min(%iv + 64, 1024)
+    %s = linalg.generic ins(%scores of %n columns) { %in if column <= row + %iv else -inf } // 64x%n
+    ```
+
+    An infinite number or NaN in the values of a key that is left out has no effect; times a probability of zero it would be NaN.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"skipped", "skipped", "tiles whose masked columns are left out">];
+}
+
+def PlimDivideProducts : Pass<"plim-divide-products", "::mlir::func::FuncOp"> {
+  let summary = "Divide the product of a softmax, not its probabilities";
+  let description = [{
+    In a dispatch function, where a product of matrices takes exponentials that were divided by their sum along its depth, it takes
+    the exponentials themselves, and its result is divided: that has fewer elements where there are more keys than elements of a
+    value. The exponentials have to be of differences from their maximum: they are at most 1 then.
+
+    ```mlir
+    %p = linalg.generic ins(%e, %sum) { %in / %s }
+    %y = linalg.generic ins(%p, %v) outs(%zeros) { %out + %in * %v }
+    // becomes
+    %x = linalg.generic ins(%e, %v) outs(%zeros) { %out + %in * %v }
+    %y = linalg.generic ins(%sum) outs(%x) { %out / %s }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect"];
+  let statistics = [Statistic<"divided", "divided", "products whose result is divided">];
+}
+
 def PlimComputeInPlace : Pass<"plim-compute-in-place", "::mlir::func::FuncOp"> {
   let summary = "Compute element by element in the memory of an operand that is not needed any more";
   let description = [{

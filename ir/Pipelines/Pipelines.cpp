@@ -250,6 +250,10 @@ void buildCodegen(OpPassManager &manager, const PipelineOptions &options) {
   kernel.addPass(createPlimTileInsertions());
   addCleanup(kernel);
   kernel.addPass(createPlimFuseInTiles());
+  if (!options.strict) {
+    kernel.addPass(createPlimDivideProducts());
+    kernel.addPass(createPlimSkipMasked());
+  }
   PlimChoosePanelsOptions panels;
   panels.strict = options.strict;
   kernel.addPass(createPlimChoosePanels(panels));

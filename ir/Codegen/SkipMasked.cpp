@@ -1,0 +1,419 @@
+#include "ir/Analysis/Products.h"
+#include "ir/Codegen/MaskBounds.h"
+#include "ir/Codegen/Passes.h"
+#include "ir/Plim/Plim.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+namespace plim::ir {
+#define GEN_PASS_DEF_PLIMSKIPMASKED
+#include "ir/Codegen/Passes.h.inc"
+} // namespace plim::ir
+
+using namespace mlir;
+using namespace plim::ir;
+
+namespace {
+
+/// What is known of an element in a column that is masked.
+enum class Element {
+  any,
+  yes,      // of i1
+  no,       // of i1
+  zero,
+  low,      // a number that no score comes near: neighbours of it are 64 apart, which the exponential makes 0
+  infinite, // -inf
+};
+
+/// The least magnitude of a low number of f32.
+constexpr double lowNumber = 0x1p29;
+
+bool isLow(Element element) { return element == Element::low || element == Element::infinite; }
+
+Element elementOf(const APFloat &number) {
+  if (number.isZero())
+    return Element::zero;
+  if (!number.isNegative() || number.isNaN())
+    return Element::any;
+  if (number.isInfinity())
+    return Element::infinite;
+  return number.isLargest() || number.convertToDouble() <= -lowNumber ? Element::low : Element::any;
+}
+
+/// A dimension of a tensor, masked columns of which have one kind of element.
+struct Fact {
+  unsigned dimension;
+  Element element;
+};
+
+/// Which comparisons are known to be what.
+using Known = SmallVector<std::pair<Operation *, bool>, 2>;
+
+/// Elements of an op's body in the masked columns, given those of its operands.
+class Elements {
+public:
+  Elements(linalg::GenericOp op, const Known &known, ArrayRef<Element> operands) : known(known) {
+    for (auto [argument, element] : llvm::zip(op.getBody()->getArguments(), operands))
+      elements[argument] = element;
+    for (Operation &each : op.getBody()->without_terminator())
+      if (each.getNumResults() == 1)
+        elements[each.getResult(0)] = of(each);
+  }
+
+  Element operator[](Value value) const {
+    if (auto found = elements.find(value); found != elements.end())
+      return found->second;
+    APFloat number(0.0);
+    if (matchPattern(value, m_ConstantFloat(&number)))
+      return elementOf(number);
+    APInt integer;
+    if (value.getType().isInteger(1) && matchPattern(value, m_ConstantInt(&integer)))
+      return integer.isZero() ? Element::no : Element::yes;
+    return Element::any;
+  }
+
+private:
+  Element of(Operation &op) const {
+    for (auto [comparison, value] : known)
+      if (comparison == &op)
+        return value ? Element::yes : Element::no;
+    auto operand = [&](unsigned number) { return (*this)[op.getOperand(number)]; };
+    const Element first = op.getNumOperands() > 0 ? operand(0) : Element::any,
+                  second = op.getNumOperands() > 1 ? operand(1) : Element::any;
+    auto either = [&](Element element) { return first == element || second == element; };
+    if (isa<arith::SelectOp>(op)) {
+      if (first == Element::yes)
+        return second;
+      if (first == Element::no)
+        return operand(2);
+      return second == operand(2) ? second : Element::any;
+    }
+    if (isa<arith::OrIOp>(op))
+      return either(Element::yes) ? Element::yes : first == second ? first : Element::any;
+    if (isa<arith::AndIOp>(op))
+      return either(Element::no) ? Element::no : first == second ? first : Element::any;
+    if (isa<arith::XOrIOp>(op)) {
+      if (!isTruth(first) || !isTruth(second))
+        return Element::any;
+      return first == second ? Element::no : Element::yes;
+    }
+    if (isa<arith::AddFOp, arith::SubFOp>(op)) {
+      if (isLow(first))
+        return first;
+      return isa<arith::AddFOp>(op) && isLow(second) ? second : Element::any;
+    }
+    if (isa<arith::MulFOp>(op)) {
+      if (either(Element::zero))
+        return Element::zero;
+      return isLow(first) && isPositive(op.getOperand(1))    ? first
+             : isLow(second) && isPositive(op.getOperand(0)) ? second
+                                                             : Element::any;
+    }
+    if (isa<arith::DivFOp>(op))
+      return first == Element::zero || (isLow(first) && isPositive(op.getOperand(1)))
+                 ? first
+                 : Element::any;
+    if (isa<math::ExpOp, math::Exp2Op>(op))
+      return isLow(first) ? Element::zero : Element::any;
+    if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+      return first;
+    if (isa<arith::MinimumFOp, arith::MinNumFOp>(op))
+      return isLow(first) ? first : isLow(second) ? second : Element::any;
+    return Element::any;
+  }
+
+  static bool isTruth(Element element) { return element == Element::yes || element == Element::no; }
+
+  /// A constant that leaves low numbers low.
+  static bool isPositive(Value value) {
+    APFloat number(0.0);
+    return matchPattern(value, m_ConstantFloat(&number)) && !number.isNegative() &&
+           number.isFinite() && number.convertToDouble() >= 0x1p-10;
+  }
+
+  const Known &known;
+  DenseMap<Value, Element> elements;
+};
+
+unsigned loopOf(AffineMap map, unsigned dimension) {
+  return cast<AffineDimExpr>(map.getResult(dimension)).getPosition();
+}
+
+std::optional<unsigned> dimensionOf(AffineMap map, unsigned loop) {
+  return map.getResultPosition(getAffineDimExpr(loop, map.getContext()));
+}
+
+bool mayBeCut(linalg::LinalgOp op) {
+  return op.hasPureTensorSemantics() && op->getNumRegions() == 1 &&
+         llvm::all_of(op.getIndexingMapsArray(),
+                      [](AffineMap map) { return map.isProjectedPermutation(); });
+}
+
+/// Ops of one block, and which of their loops has the columns.
+using ColumnLoops = llvm::MapVector<Operation *, unsigned>;
+
+/// What the ops of a block compute of masked columns, followed from an op that masks some to those that see nothing of them.
+class MaskedColumns {
+public:
+  MaskedColumns(linalg::GenericOp masking, unsigned loop) : masking(masking), loop(loop) {}
+
+  /// Do masked columns come to nothing, where the comparison is what it is there? If there are low numbers in them, only beside
+  /// scores.
+  bool comeToNothing(const MaskBound &bound) {
+    const Known known{{bound.comparison, bound.masks}};
+    facts.clear();
+    loops.clear();
+    loops[masking] = loop;
+    for (Operation *op = masking; op; op = op->getNextNode()) {
+      if (op != masking && llvm::none_of(op->getOperands(),
+                                         [&](Value value) { return facts.contains(value); }))
+        continue;
+      auto generic = dyn_cast<linalg::GenericOp>(op);
+      if (!generic || !mayBeCut(generic) || !follow(generic, known))
+        return false;
+    }
+    // Nothing but the ops in this block sees them.
+    return llvm::all_of(facts, [&](auto &fact) {
+      return llvm::all_of(fact.first.getUsers(),
+                          [&](Operation *user) { return loops.contains(user); });
+    });
+  }
+
+  /// A low number is as good as nothing beside scores. Where there are some, is there nothing else, such as a mask from memory,
+  /// that may make all that a row sees as low?
+  bool areBesideScores(const MaskBounds &bounds) {
+    Known visible;
+    for (const std::optional<MaskBound> &each : {bounds.first, bounds.last})
+      if (each)
+        visible.push_back({each->comparison, !each->masks});
+    return llvm::all_of(loops, [&](auto &each) {
+      return llvm::none_of(each.first->getResults(),
+                           [&](Value result) {
+                             auto fact = facts.find(result);
+                             return fact != facts.end() && fact->second.element == Element::low;
+                           }) ||
+             hasOnlyScores(cast<linalg::GenericOp>(each.first), visible);
+    });
+  }
+
+  /// The ops, and which of their loops has the columns.
+  ColumnLoops loops;
+
+private:
+  bool hasOnlyScores(linalg::GenericOp op, const Known &visible) {
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      auto producer = input->get().getDefiningOp<linalg::LinalgOp>();
+      if (!facts.contains(input->get()) && (!producer || !productOf(producer)) &&
+          !op.getMatchingBlockArgument(input).use_empty() &&
+          dimensionOf(op.getMatchingIndexingMap(input), loops[op]))
+        return false;
+    }
+    const SmallVector<Element> unknown(op->getNumOperands(), Element::any);
+    const Elements elements(op, visible, unknown);
+    for (auto select : op.getBody()->getOps<arith::SelectOp>()) {
+      const Element condition = elements[select.getCondition()];
+      if (condition != Element::yes && condition != Element::no)
+        return false;
+    }
+    return llvm::none_of(op.getBody()->without_terminator(), [&](Operation &each) {
+      return each.getNumResults() == 1 && isLow(elements[each.getResult(0)]);
+    });
+  }
+
+  bool follow(linalg::GenericOp op, const Known &known) {
+    std::optional<unsigned> columns;
+    if (auto found = loops.find(op); found != loops.end())
+      columns = found->second;
+    SmallVector<Element> elements;
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto fact = facts.find(operand.get());
+      elements.push_back(fact == facts.end() ? Element::any : fact->second.element);
+      if (fact == facts.end())
+        continue;
+      const unsigned its = loopOf(op.getMatchingIndexingMap(&operand), fact->second.dimension);
+      if (columns && *columns != its)
+        return false;
+      columns = its;
+    }
+    loops[op] = *columns;
+    const Elements masked(op, known, elements);
+    for (OpOperand &init : op.getDpsInitsMutable()) {
+      OpResult result = op.getTiedOpResult(&init);
+      Value value = op.getMatchingYieldValue(&init)->get();
+      std::optional<unsigned> dimension =
+          dimensionOf(op.getMatchingIndexingMap(&init), *columns);
+      if (!dimension) {
+        if (!isIndifferent(value, op.getMatchingBlockArgument(&init), masked))
+          return false;
+        continue;
+      }
+      const Element element = masked[value];
+      if (element == Element::any)
+        return false;
+      facts[result] = Fact{*dimension, element};
+    }
+    return true;
+  }
+
+  /// Is an accumulator what it was after an element of a masked column?
+  static bool isIndifferent(Value value, BlockArgument accumulator, const Elements &masked) {
+    Operation *combiner = value.getDefiningOp();
+    if (!combiner || combiner->getNumOperands() != 2 || !accumulator.hasOneUse())
+      return false;
+    const bool isFirst = combiner->getOperand(0) == accumulator;
+    if (!isFirst && combiner->getOperand(1) != accumulator)
+      return false;
+    const Element element = masked[combiner->getOperand(isFirst ? 1 : 0)];
+    return isa<arith::MaximumFOp, arith::MaxNumFOp>(combiner) ? isLow(element)
+           : isa<arith::AddFOp>(combiner)                     ? element == Element::zero
+                                                              : false;
+  }
+
+  linalg::GenericOp masking;
+  unsigned loop;
+  DenseMap<Value, Fact> facts;
+};
+
+/// Adds what computes columns for these ops alone; all in the order of their block.
+void addProducers(ColumnLoops &loops) {
+  SmallVector<Operation *> open(llvm::make_first_range(loops));
+  while (!open.empty()) {
+    auto op = cast<linalg::LinalgOp>(open.pop_back_val());
+    for (OpOperand &operand : op->getOpOperands()) {
+      std::optional<unsigned> dimension =
+          dimensionOf(op.getMatchingIndexingMap(&operand), loops[op]);
+      auto producer = operand.get().getDefiningOp<linalg::LinalgOp>();
+      if (!dimension || !producer || producer->getBlock() != op->getBlock() ||
+          loops.contains(producer) || producer->getNumResults() != 1 || !mayBeCut(producer) ||
+          !llvm::all_of(producer->getUsers(),
+                        [&](Operation *user) { return loops.contains(user); }))
+        continue;
+      loops[producer] =
+          loopOf(producer.getMatchingIndexingMap(producer.getDpsInitOperand(0)), *dimension);
+      open.push_back(producer);
+    }
+  }
+  auto sorted = loops.takeVector();
+  llvm::sort(sorted, [](auto &a, auto &b) { return a.first->isBeforeInBlock(b.first); });
+  for (auto [op, loop] : sorted)
+    loops[op] = loop;
+}
+
+/// Makes ops go over some columns alone.
+class Cut {
+public:
+  Cut(IRRewriter &rewriter, const Columns &columns) : rewriter(rewriter), columns(columns) {}
+
+  void cut(const ColumnLoops &loops) {
+    for (auto [op, loop] : loops)
+      cut(cast<linalg::LinalgOp>(op), loop);
+    for (auto [op, loop] : llvm::reverse(loops))
+      rewriter.eraseOp(op);
+  }
+
+private:
+  void cut(linalg::LinalgOp op, unsigned loop) {
+    rewriter.setInsertionPoint(op);
+    SmallVector<Value> operands;
+    for (OpOperand &operand : op->getOpOperands()) {
+      std::optional<unsigned> dimension =
+          dimensionOf(op.getMatchingIndexingMap(&operand), loop);
+      auto made = cutValues.find(operand.get());
+      operands.push_back(!dimension                ? operand.get()
+                         : made != cutValues.end() ? made->second
+                                                   : part(operand.get(), *dimension));
+    }
+    SmallVector<Type> types;
+    for (OpOperand &init : op.getDpsInitsMutable())
+      types.push_back(operands[init.getOperandNumber()].getType());
+    Operation *made = clone(rewriter, op, types, operands);
+    made->walk([&](linalg::IndexOp index) {
+      if (index.getDim() == loop && !isConstantIntValue(columns.begin, 0)) {
+        rewriter.setInsertionPointAfter(index);
+        Value moved = affine::AffineApplyOp::create(
+            rewriter, index.getLoc(),
+            AffineMap::get(1, 1, rewriter.getAffineDimExpr(0) + rewriter.getAffineSymbolExpr(0)),
+            ValueRange{index, columns.begin});
+        rewriter.replaceAllUsesExcept(index, moved, moved.getDefiningOp());
+      }
+    });
+    for (auto [init, result, now] :
+         llvm::zip(op.getDpsInitsMutable(), op->getResults(), made->getResults())) {
+      if (dimensionOf(op.getMatchingIndexingMap(&init), loop))
+        cutValues[result] = now;
+      else
+        rewriter.replaceAllUsesWith(result, now);
+    }
+  }
+
+  /// The columns of a tensor; as many of one that has no elements yet.
+  Value part(Value tensor, unsigned dimension) {
+    const Location at = tensor.getLoc();
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, at, tensor),
+                              offsets(sizes.size(), rewriter.getIndexAttr(0)),
+                              steps(sizes.size(), rewriter.getIndexAttr(1));
+    sizes[dimension] = getAsOpFoldResult(columns.count);
+    if (!tensor.getDefiningOp<tensor::EmptyOp>())
+      offsets[dimension] = getAsOpFoldResult(columns.begin);
+    return tensor::ExtractSliceOp::create(rewriter, at, tensor, offsets, sizes, steps);
+  }
+
+  IRRewriter &rewriter;
+  Columns columns;
+  DenseMap<Value, Value> cutValues;
+};
+
+struct SkipMasked : plim::ir::impl::PlimSkipMaskedBase<SkipMasked> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (!function->hasAttr(dispatchFunctionAttr))
+      return;
+    SmallVector<Block *> blocks;
+    function.walk([&](linalg::GenericOp op) {
+      if (productOf(op) && !llvm::is_contained(blocks, op->getBlock()))
+        blocks.push_back(op->getBlock());
+    });
+    for (Block *block : blocks)
+      if (skipIn(*block))
+        ++skipped;
+  }
+
+  bool skipIn(Block &block) {
+    for (auto op : block.getOps<linalg::GenericOp>()) {
+      if (!mayBeCut(op))
+        continue;
+      for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+        if (skip(op, loop))
+          return true;
+    }
+    return false;
+  }
+
+  bool skip(linalg::GenericOp op, unsigned loop) {
+    MaskBounds bounds;
+    ColumnLoops loops;
+    MaskedColumns masked(op, loop);
+    for (const MaskBound &bound : maskBounds(op, loop)) {
+      std::optional<MaskBound> &kind = bound.isLast ? bounds.last : bounds.first;
+      if (kind || !masked.comeToNothing(bound))
+        continue;
+      kind = bound;
+      loops = masked.loops;
+    }
+    if (loops.empty() || !masked.areBesideScores(bounds))
+      return false;
+    addProducers(loops);
+    IRRewriter rewriter(loops.front().first);
+    std::optional<Columns> columns = visibleColumns(rewriter, op, loop, bounds);
+    if (!columns)
+      return false;
+    Cut(rewriter, *columns).cut(loops);
+    return true;
+  }
+};
+
+} // namespace
