@@ -1,8 +1,8 @@
 #include "ir/Analysis/LoopWork.h"
+#include "ir/Analysis/MaskBounds.h"
 #include "ir/Analysis/Products.h"
 #include "ir/Codegen/Host.h"
 #include "ir/Codegen/PackedPanels.h"
-#include "ir/Codegen/MaskBounds.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Codegen/Strategy.h"
 #include "ir/Codegen/TileProducts.h"
@@ -458,6 +458,7 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
       left = std::max<int64_t>(1, left / tiles[loop]);
     }
     int64_t mostRows = roles.isOfTiles ? 2 * sharedRows : sharedRows;
+    bool isMasked = false;
     // Whole rows are gone over more than once: a quarter of the cache has room for them.
     if (roles.columns.empty()) {
       int64_t rowLength = 1, rows = 1;
@@ -466,15 +467,13 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
                                        ? unknownRowLength
                                        : std::max<int64_t>(1, sizes[loop]));
       // The root's, or the longer ones of a producer.
-      bool hasMask = false;
       root->getParentOfType<func::FuncOp>().walk([&](linalg::LinalgOp op) {
         rowLength = std::max(rowLength, parallelPoints(op, unknownRowLength) / rows);
-        auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
-        hasMask = hasMask || (generic && generic.getNumLoops() > 0 &&
-                              !maskBounds(generic, generic.getNumLoops() - 1).empty());
+        if (std::optional<Product> product = productOf(op))
+          isMasked = isMasked || isMaskedByPlace(op->getOperand(product->rows));
       });
       mostRows = std::min(mostRows, std::max(leastWholeRows, resultElements / rowLength));
-      if (hasMask)
+      if (isMasked)
         mostRows = std::min(mostRows, mostMaskedRows);
     }
     int64_t rows = 1, inColumns = 1; // workgroups beside each other
@@ -513,6 +512,9 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
     for (int64_t loop : llvm::reverse(roles.batch)) {
       tiles[loop] = std::min({left, std::max<int64_t>(1, mostRows / rows),
                               std::max<int64_t>(1, tripCount(sizes[loop]))});
+      // Each batch may have a mask of its own.
+      if (isMasked)
+        tiles[loop] = 1;
       rows = cappedProduct(rows, tiles[loop]);
       left = std::max<int64_t>(1, left / tiles[loop]);
     }

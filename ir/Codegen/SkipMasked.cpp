@@ -1,6 +1,6 @@
 #include "ir/Analysis/Products.h"
-#include "ir/Codegen/MaskBounds.h"
 #include "ir/Codegen/Passes.h"
+#include "ir/Codegen/VisibleColumns.h"
 #include "ir/Plim/Plim.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

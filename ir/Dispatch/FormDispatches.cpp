@@ -1,4 +1,5 @@
 #include "ir/Analysis/Destinations.h"
+#include "ir/Analysis/MaskBounds.h"
 #include "ir/Analysis/Products.h"
 #include "ir/Dispatch/Apart.h"
 #include "ir/Dispatch/Passes.h"
@@ -37,7 +38,8 @@ constexpr int64_t mostColumnsOfRows = 256;
 /// worth that they stay in the caches, against workgroups of fewer rows, for each of which the
 /// other operand is loaded again.
 constexpr int64_t mostDepthOfRows = 256;
-/// The fewest such rows of all workgroups together, so that there is work for several.
+/// The fewest such rows of all workgroups together, so that there is work for several; any number if a workgroup that has them
+/// leaves out what is masked.
 constexpr int64_t leastRows = 48;
 /// Bytes of the smallest image with a border that is made once for all workgroups.
 constexpr int64_t leastSharedImage = 64 << 10;
@@ -515,7 +517,9 @@ struct FormDispatches : plim::ir::impl::PlimFormDispatchesBase<FormDispatches> {
     llvm::append_range(parallel, product->rowLoops);
     return columns <= mostColumnsOfRows &&
            iterations(op, product->depthLoops).value_or(INT64_MAX) / 2 >= columns &&
-           iterations(op, parallel).value_or(INT64_MAX) >= leastRows && isShallow(use.get());
+           (iterations(op, parallel).value_or(INT64_MAX) >= leastRows ||
+            isMaskedByPlace(use.get())) &&
+           isShallow(use.get());
   }
 
   /// Are all reductions of products that the value depends on in its block, through what might be

@@ -1,5 +1,6 @@
 #include "ir/Analysis/Destinations.h"
 #include "ir/Analysis/LoopWork.h"
+#include "ir/Analysis/MaskBounds.h"
 #include "ir/Analysis/Products.h"
 #include "ir/Analysis/Reductions.h"
 #include "ir/Dispatch/Passes.h"
@@ -198,6 +199,10 @@ std::optional<Split> splitOf(linalg::LinalgOp op) {
   SmallVector<unsigned> others;
   op.getParallelDims(others);
   if (*iterations(op, others) > 1 && columnsOf(op) == 1 && !productOf(op) && belongsToRows(op))
+    return std::nullopt;
+  // Most of the depth may be masked: plim-skip-masked knows how much when it is computed.
+  if (std::optional<Product> product = productOf(op);
+      product && isMaskedByPlace(op->getOperand(product->rows)))
     return std::nullopt;
   int64_t points = cappedProduct(costs->iteration, *iterations(op, others));
 

@@ -4,7 +4,7 @@
   PYTHONPATH=build/python tests/random/attention.py [--seed N] [--count N | --seconds S]
 
 softmax(Q K^T) V as exporters write it: with batches and heads, of which several may share keys and values, operands stored
-in any order, scale, masks that are added, causal ones, sums that keep their dimension or not, linalg.softmax or its parts,
+in any order, scale, masks that are added, those by position (later keys, with keys of before, those far back, by any comparison), sums that keep their dimension or not, linalg.softmax or its parts,
 products of what was collapsed to one batch, extents that are not known, elements of f16, bf16 and f64, probabilities of these. With one and with two threads the
 results are equal, bit for bit, and strict code gives the bits of the oracle, for every fourth. Exit status 1 if any was wrong; its
 source is printed.
@@ -16,6 +16,55 @@ from products import TYPES, compare_floats, run, tensor_type
 
 LENGTHS = [1, 2, 3, 7, 16, 31, 48, 64, 65, 96, 128, 200]
 DEPTHS = [1, 3, 8, 16, 20, 32, 33, 64]
+
+
+class ByPlace:
+    """What a query sees: keys up to its own place, which is that of its row behind some keys of before; of them the last few, maybe."""
+
+    def __init__(self, rng, batch):
+        self.integer = rng.choice(["i32", "i64"])
+        self.past = rng.choice(["none", "constant", "scalar", "batch"] if batch else ["none", "constant", "scalar"])
+        self.offset = rng.choice([0, 1, 5, 64, 100, -2]) if self.past == "constant" else 0
+        self.window = rng.choice([0, 0, 0, 1, 7, 64, 70])
+        self.form = rng.choice(["select", "select", "add", "apart"])
+        # What f32 has exactly: rows of which nothing is seen show differences.
+        self.number = rng.choice([-np.inf, -np.inf, float(np.finfo(np.float32).min), -2.0 ** 100, *([-2.0 ** 30] if self.form == "select" else [])])
+        self.low, self.written, self.isUnsigned = "%low", rng.choice(range(4)), rng.random() < 0.3 and self.offset >= 0
+
+    def constants(self, element):
+        value = {"f32": "0xFF800000", "f64": "0xFFF0000000000000"}[element] if np.isinf(self.number) else f"{self.number:.17e}"
+        return [f"  %low = arith.constant {value} : {element}", f"  %offset = arith.constant {self.offset} : {self.integer}",
+                f"  %window = arith.constant {self.window} : {self.integer}"]
+
+    def condition(self, row, column, type):
+        """%c: is it hidden?"""
+        integer, lines = self.integer, [f"%i = linalg.index {row} : index", f"%j = linalg.index {column} : index"]
+        lines += [f"%{each}c = arith.index_cast %{each} : index to {self.integer}" for each in "ij"]
+        if self.past in ("scalar", "batch"):
+            if self.past == "batch":
+                lines.append("%b = linalg.index 0 : index")
+            lines.append(f"%past_ = tensor.extract %past[{'%b' if self.past == 'batch' else ''}] : {type}")
+        past = {"none": None, "constant": "%offset"}.get(self.past, "%past_")
+        own = "%ic"
+        if past:
+            lines.append(f"%own = arith.addi {past}, %ic : {integer}")
+            own = "%own"
+        # The same in four ways.
+        later = [f"arith.cmpi sgt, %jc, {own}", f"arith.cmpi slt, {own}, %jc", f"arith.cmpi sle, %jc, {own}", f"arith.cmpi sge, %d, %zero_"][self.written]
+        if self.written == 3:
+            lines += [f"%zero_ = arith.constant 0 : {integer}", f"%d = arith.subi {own}, %jc : {integer}"]
+        elif self.isUnsigned and self.past in ("none", "constant"):
+            later = later.replace(" s", " u")
+        lines.append(f"%later = {later} : {integer}")
+        if self.written >= 2:
+            lines += ["%true = arith.constant true", "%later_ = arith.xori %later, %true : i1"]
+        hidden = "%later_" if self.written >= 2 else "%later"
+        if self.window:
+            lines += [f"%begin = arith.subi {own}, %window : {integer}", f"%before = arith.cmpi sle, %jc, %begin : {integer}",
+                      f"%c = arith.ori {hidden}, %before : i1"]
+        else:
+            lines += ["%false = arith.constant false", f"%c = arith.ori {hidden}, %false : i1"]
+        return "\n    ".join(lines)
 
 
 class Attention:
@@ -36,7 +85,7 @@ class Attention:
         self.unknown = "" if self.collapses else rng.choice(["", "", "", "q", "t", "qt", "t" + self.batch[:1]])
         self.keepsDims = rng.random() < 0.4
         self.isNamed = rng.random() < 0.3
-        self.isCausal = rng.random() < 0.3
+        self.byPlace = ByPlace(rng, self.batch) if rng.random() < 0.5 else None
         self.masksMuch = rng.random() < 0.5  # some with numbers that nothing is left of
         shared = self.batch.replace("g", "")
         self.scores = self.batch + "qt"
@@ -47,6 +96,8 @@ class Attention:
             letters["mask"] = rng.choice(["qt", "t", self.scores])
         if rng.random() < 0.3:
             letters["residual"] = self.batch + "qe"
+        if self.byPlace and self.byPlace.past in ("scalar", "batch"):
+            letters["past"] = self.batch[:1] if self.byPlace.past == "batch" else ""
         self.arguments = letters
         self.result = self.batch + "qe"
         self.write()
@@ -56,6 +107,8 @@ class Attention:
         return f"%v{self.count}"
 
     def of(self, name):
+        if name == "past":
+            return self.byPlace.integer
         return self.sum if name in ("mask", "residual") else self.element
 
     def type(self, letters, element=None):
@@ -81,10 +134,11 @@ class Attention:
         kinds = ", ".join('"parallel"' if loop in letters else '"reduction"' for loop in loops)
         sizes = {**self.sizes, "1": 1}
         types = ", ".join(tensor_type(each, sizes, self.unknown, its) for _, each, its in inputs)
+        ins = f"ins({', '.join(each for each, _, _ in inputs)} : {types})" if inputs else ""
         scalars = ", ".join([f"%a{i}: {its}" for i, (_, _, its) in enumerate(inputs)] + [f"%o: {element}"])
         kind = tensor_type(letters, sizes, self.unknown, element)
         self.lines.append(f"  {name} = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}\n"
-                          f"      ins({', '.join(each for each, _, _ in inputs)} : {types}) outs({out} : {kind}) {{\n"
+                          f"      {ins} outs({out} : {kind}) {{\n"
                           f"  ^bb0({scalars}):\n    {body}\n    linalg.yield %r : {element}\n  }} -> {kind}")
         return name
 
@@ -142,6 +196,20 @@ class Attention:
         return self.generic([(powers, self.scores, self.sum), (total, kept, self.sum)], self.scores, self.scores,
                             f"%r = arith.divf %a0, %a1 : {self.sum}")
 
+    def masked_by_place(self, scores):
+        place, count = self.byPlace, len(self.scores)
+        body = place.condition(count - 2, count - 1, self.type(self.arguments.get("past", ""), place.integer))
+        if place.form == "select":
+            body += f"\n    %r = arith.select %c, {place.low}, %a0 : {self.sum}"
+            return self.generic([(scores, self.scores, self.sum)], self.scores, self.scores, body)
+        body += f"\n    %r = arith.select %c, {place.low}, %zero : {self.sum}"
+        if place.form == "apart":
+            added = self.generic([], self.scores, self.scores, body)
+            return self.generic([(scores, self.scores, self.sum), (added, self.scores, self.sum)], self.scores, self.scores,
+                                f"%r = arith.addf %a0, %a1 : {self.sum}")
+        return self.generic([(scores, self.scores, self.sum)], self.scores, self.scores,
+                            body.replace("%r =", "%m =") + f"\n    %r = arith.addf %a0, %m : {self.sum}")
+
     def write(self):
         for letter in self.unknown:
             name = next(each for each, letters in self.arguments.items() if letter in letters)
@@ -154,12 +222,8 @@ class Attention:
         if "mask" in self.arguments:
             scores = self.generic([(scores, self.scores, self.sum), ("%mask", self.arguments["mask"], self.sum)], self.scores,
                                   self.scores, f"%r = arith.addf %a0, %a1 : {self.sum}")
-        if self.isCausal:
-            rows, columns = len(self.scores) - 2, len(self.scores) - 1
-            scores = self.generic([(scores, self.scores, self.sum)], self.scores, self.scores,
-                                  f"%i = linalg.index {rows} : index\n    %j = linalg.index {columns} : index\n"
-                                  "    %c = arith.cmpi ugt, %j, %i : index\n"
-                                  f"    %r = arith.select %c, %lowest, %a0 : {self.sum}")
+        if self.byPlace:
+            scores = self.masked_by_place(scores)
         scores, kind = self.softmax(scores), self.sum
         if self.narrows:
             kind = self.element
@@ -176,7 +240,8 @@ class Attention:
         lowest = "0xFFF0000000000000" if self.sum == "f64" else "0xFF800000"
         kind = self.type(self.result)
         return "\n".join([f"func.func @main({arguments}) -> {kind} {{", f"  %zero = arith.constant 0.0 : {self.sum}",
-                          f"  %scale = arith.constant 0.3 : {self.sum}", f"  %lowest = arith.constant {lowest} : {self.sum}",
+                          f"  %scale = arith.constant 0.3 : {self.sum}",
+                          *(self.byPlace.constants(self.sum) if self.byPlace else []), f"  %lowest = arith.constant {lowest} : {self.sum}",
                           *self.lines, f"  return {self.value} : {kind}", "}", ""])
 
     def reference(self, values):
@@ -186,9 +251,14 @@ class Attention:
         if "mask" in self.arguments:
             letters = self.arguments["mask"]
             scores = scores + values["mask"].reshape([self.sizes[each] if each in letters else 1 for each in self.scores])
-        if self.isCausal:
+        if self.byPlace:
+            place = self.byPlace
+            past = np.asarray(values["past"] if "past" in values else place.offset, np.int64)
             rows, columns = np.ogrid[:self.sizes["q"], :self.sizes["t"]]
-            scores = np.where(columns > rows, -np.inf, scores)
+            own = rows + past.reshape(past.shape + (1,) * (len(self.scores) - past.ndim))
+            hidden = (columns > own) | (columns <= own - place.window if place.window else False)
+            low = np.float64(place.number)
+            scores = np.where(hidden, low, scores) if place.form == "select" else scores + np.where(hidden, low, 0)
         scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
         scores /= scores.sum(axis=-1, keepdims=True)
         result = np.einsum(f"{self.scores},{self.arguments['V']}->{self.result}", scores, v, optimize=True)
@@ -204,8 +274,10 @@ def check(case, engines, random):
     values = {name: random.standard_normal([case.sizes[letter] for letter in letters]) for name, letters in case.arguments.items()}
     values = {name: pl.to_bf16(each) if case.of(name) == "bf16" else each.astype(TYPES[case.of(name)]) for name, each in values.items()}
 
+    if "past" in values:
+        values["past"] = random.integers(-1, case.sizes["t"] + 2, values["past"].shape).astype(TYPES[case.byPlace.integer])
     if "mask" in values and case.masksMuch:
-        values["mask"][random.random(values["mask"].shape) < 0.5] = -1e30
+        values["mask"][random.random(values["mask"].shape) < 0.5] = -2.0 ** 100
 
     def call(engine, **options):
         return np.asarray(engine.loads(case.source(), **options).main(*values.values()))
@@ -217,7 +289,12 @@ def check(case, engines, random):
         strict, oracle = (call(engines[0], **options) for options in ({"numerics": "strict"}, {"oracle": True}))
         if strict.tobytes() != oracle.tobytes():
             return "strict code and the oracle give different results"
-    want = case.reference(values)
+    with np.errstate(invalid="ignore"):
+        want = case.reference(values)
+    # Of rows of which nothing is seen.
+    if (np.isnan(have) != np.isnan(want)).any():
+        return "NaN elsewhere"
+    have, want = np.nan_to_num(have), np.nan_to_num(want)
     if not case.narrows:
         return compare_floats(have, want)
     # As far as probabilities are rounded.

@@ -9,7 +9,7 @@ import numpy as np
 import plimsoll as pl
 
 # Of bf16 NumPy has the bits.
-TYPES = {"f16": np.float16, "bf16": np.uint16, "f32": np.float32, "f64": np.float64, "i32": np.int32, "i16": np.int16, "i8": np.int8, "i4": np.int8}
+TYPES = {"f16": np.float16, "bf16": np.uint16, "f32": np.float32, "f64": np.float64, "i64": np.int64, "i32": np.int32, "i16": np.int16, "i8": np.int8, "i4": np.int8}
 
 
 # Of the left operand, the right one and the sum.

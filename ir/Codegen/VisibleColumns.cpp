@@ -1,6 +1,5 @@
-#include "ir/Codegen/MaskBounds.h"
+#include "ir/Codegen/VisibleColumns.h"
 
-#include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -12,70 +11,8 @@ using namespace plim::ir;
 
 namespace {
 
-/// More than any extent or position; sums of a few of them are numbers of 32 bits.
-constexpr int64_t tooLarge = int64_t(1) << 28;
-constexpr unsigned mostSymbols = 4;
 /// Elements that vectors of any target divide.
 constexpr int64_t lanes = 64;
-
-/// An integer of an op's body as a sum of loops, symbols and a constant.
-class Sums {
-public:
-  explicit Sums(linalg::GenericOp op) : op(op) {}
-
-  AffineExpr of(Value value) {
-    MLIRContext *context = op.getContext();
-    if (std::optional<int64_t> constant = getConstantIntValue(value))
-      return getAffineConstantExpr(*constant, context);
-    Operation *def = value.getDefiningOp();
-    if (def && def->getBlock() == op.getBody()) {
-      if (auto index = dyn_cast<linalg::IndexOp>(def))
-        return getAffineDimExpr(unsigned(index.getDim()), context);
-      // Numbers of fewer bits may have been cut off.
-      if (isa<arith::IndexCastOp, arith::ExtSIOp, arith::TruncIOp>(def))
-        return isWide(value) && isWide(def->getOperand(0)) ? of(def->getOperand(0)) : symbol(value);
-      if (isa<arith::AddIOp>(def))
-        return of(def->getOperand(0)) + of(def->getOperand(1));
-      if (isa<arith::SubIOp>(def))
-        return of(def->getOperand(0)) - of(def->getOperand(1));
-      if (auto apply = dyn_cast<affine::AffineApplyOp>(def)) {
-        SmallVector<AffineExpr> operands;
-        for (Value operand : apply.getOperands())
-          operands.push_back(of(operand));
-        const unsigned dims = apply.getAffineMap().getNumDims();
-        return apply.getAffineMap().getResult(0).replaceDimsAndSymbols(
-            ArrayRef(operands).take_front(dims), ArrayRef(operands).drop_front(dims));
-      }
-    }
-    return symbol(value);
-  }
-
-  SmallVector<Value> symbols;
-
-private:
-  AffineExpr symbol(Value value) {
-    auto found = llvm::find(symbols, value);
-    const unsigned number = unsigned(found - symbols.begin());
-    if (found == symbols.end())
-      symbols.push_back(value);
-    return getAffineSymbolExpr(number, op.getContext());
-  }
-
-  static bool isWide(Value value) {
-    return value.getType().isIndex() || value.getType().getIntOrFloatBitWidth() >= 32;
-  }
-
-  linalg::GenericOp op;
-};
-
-/// The factors of the loops, those of the symbols, and the constant; nothing where it is no such sum.
-std::optional<SmallVector<int64_t>> factorsOf(AffineExpr sum, unsigned loops, unsigned symbols) {
-  SmallVector<int64_t> factors;
-  if (failed(getFlattenedAffineExpr(sum, loops, symbols, &factors)) ||
-      factors.size() != loops + symbols + 1)
-    return std::nullopt;
-  return factors;
-}
 
 /// Is it there at `builder`?
 bool isInFront(OpBuilder &builder, OpFoldResult size) {
@@ -92,9 +29,8 @@ Value computedInFront(OpBuilder &builder, linalg::GenericOp op, Value value) {
   Operation *def = value.getDefiningOp();
   if (!def || def->getBlock() != op.getBody()) {
     auto argument = dyn_cast<BlockArgument>(value);
-    if (!argument || argument.getOwner() != op.getBody()) {
+    if (!argument || argument.getOwner() != op.getBody())
       return isInFront(builder, value) ? value : Value();
-    }
     if (argument.getArgNumber() >= op.getNumDpsInputs())
       return {};
     OpOperand *operand = op.getDpsInputOperand(argument.getArgNumber());
@@ -125,23 +61,6 @@ Value computedInFront(OpBuilder &builder, linalg::GenericOp op, Value value) {
     mapping.map(operand, front);
   }
   return def->getNumRegions() == 0 ? builder.clone(*def, mapping)->getResult(0) : Value();
-}
-
-/// That of the numbers with the other sign.
-arith::CmpIPredicate mirrored(arith::CmpIPredicate predicate) {
-  using arith::CmpIPredicate;
-  switch (predicate) {
-  case CmpIPredicate::slt:
-    return CmpIPredicate::sgt;
-  case CmpIPredicate::sle:
-    return CmpIPredicate::sge;
-  case CmpIPredicate::sgt:
-    return CmpIPredicate::slt;
-  case CmpIPredicate::sge:
-    return CmpIPredicate::sle;
-  default:
-    return predicate;
-  }
 }
 
 /// The iterations of a loop, of an op behind `builder`; null if they are not there.
@@ -183,34 +102,37 @@ public:
       : b(builder), op(op), at(op.getLoc()), loop(loop) {}
 
   /// The smallest or largest of all iterations of the other loops; null if a value is not there.
-  OpFoldResult extreme(AffineExpr expr, ArrayRef<Value> symbols, bool isLargest) {
-    const unsigned loops = op.getNumLoops();
+  OpFoldResult extreme(const IndexSum &sum, bool isLargest, bool isUnsigned) {
+    const unsigned loops = op.getNumLoops(), count = unsigned(sum.symbols.size());
+    const std::optional<SmallVector<int64_t>> factors = factorsOf(sum.expr, loops, count);
+    if (!factors)
+      return {};
+    AffineExpr expr = b.getAffineConstantExpr(factors->back());
     SmallVector<OpFoldResult> operands;
-    for (Value symbol : symbols) {
-      Value front = computedInFront(b, op, symbol);
-      if (!front)
+    auto add = [&](AffineExpr addend, int64_t factor, OpFoldResult operand) {
+      expr = expr + addend * factor;
+      operands.push_back(operand);
+    };
+    for (auto [symbol, factor] :
+         llvm::zip(sum.symbols, ArrayRef(*factors).drop_front(loops).take_front(count))) {
+      const std::optional<Range> range = rangeOf(symbol, isUnsigned);
+      if (!range)
         return {};
-      if (!front.getType().isIndex())
-        front = arith::IndexCastOp::create(b, at, b.getIndexType(), front);
-      operands.push_back(front);
-      requireSmall(front);
+      add(b.getAffineSymbolExpr(unsigned(operands.size())), factor,
+          factor > 0 == isLargest ? range->most : range->least);
     }
-    const std::optional<SmallVector<int64_t>> factors =
-        factorsOf(expr, loops, unsigned(symbols.size()));
-    AffineExpr sum = b.getAffineConstantExpr(factors->back());
-    for (unsigned i = 0; i < symbols.size(); ++i)
-      sum = sum + b.getAffineSymbolExpr(i) * (*factors)[loops + i];
-    for (unsigned each = 0; each < loops; ++each)
-      if ((*factors)[each] == (isLargest ? 1 : -1)) {
-        const OpFoldResult extent = extentInFront(b, op, each);
-        if (!extent)
-          return {};
-        requireSmall(valueOf(extent));
-        sum = sum + (b.getAffineSymbolExpr(unsigned(operands.size())) - 1) * (*factors)[each];
-        operands.push_back(extent);
-      }
+    for (unsigned each = 0; each < loops; ++each) {
+      const int64_t factor = (*factors)[each];
+      if (factor == 0 || factor > 0 != isLargest)
+        continue;
+      const OpFoldResult extent = extentInFront(b, op, each);
+      if (!extent)
+        return {};
+      requireSmall(extent, /*isUnsigned=*/true);
+      add(b.getAffineSymbolExpr(unsigned(operands.size())) - 1, factor, extent);
+    }
     return affine::makeComposedFoldedAffineApply(
-        b, at, AffineMap::get(0, unsigned(operands.size()), sum), operands);
+        b, at, AffineMap::get(0, unsigned(operands.size()), expr), operands);
   }
 
   void require(arith::CmpIPredicate predicate, OpFoldResult left, OpFoldResult right) {
@@ -235,9 +157,56 @@ public:
   OpFoldResult extent() { return extentInFront(b, op, loop); }
 
 private:
-  void requireSmall(Value value) {
-    require(arith::CmpIPredicate::slt, value, b.getIndexAttr(tooLarge));
-    require(arith::CmpIPredicate::sgt, value, b.getIndexAttr(-tooLarge));
+  struct Range {
+    OpFoldResult least, most;
+  };
+
+  std::optional<Range> rangeOf(Value symbol, bool isUnsigned) {
+    if (OpFoldResult front = indexInFront(symbol)) {
+      requireSmall(front, isUnsigned);
+      return Range{front, front};
+    }
+    return isa_and_nonnull<arith::RemSIOp, arith::RemUIOp>(symbol.getDefiningOp())
+               ? rangeOfRemainder(symbol.getDefiningOp())
+               : std::nullopt;
+  }
+
+  /// Rows of several heads that share keys are rows of one product: places in a head are remainders.
+  std::optional<Range> rangeOfRemainder(Operation *remainder) {
+    const IndexSum dividend = indexSum(op, remainder->getOperand(0));
+    OpFoldResult given = indexInFront(remainder->getOperand(1)),
+                 least = extreme(dividend, /*isLargest=*/false, /*isUnsigned=*/true),
+                 most = extreme(dividend, /*isLargest=*/true, /*isUnsigned=*/true);
+    if (!given || !least || !most)
+      return std::nullopt;
+    requireSmall(given, /*isUnsigned=*/true);
+    require(arith::CmpIPredicate::sge, least, b.getIndexAttr(0));
+    Value one = arith::ConstantIndexOp::create(b, at, 1),
+          divisor = b.createOrFold<arith::MaxSIOp>(at, valueOf(given), one);
+    auto of = [&]<typename Op>(OpFoldResult number) {
+      return b.createOrFold<Op>(at, valueOf(number), divisor);
+    };
+    Value isOfOne = b.createOrFold<arith::CmpIOp>(at, arith::CmpIPredicate::eq,
+                                                  of.operator()<arith::DivUIOp>(least),
+                                                  of.operator()<arith::DivUIOp>(most)),
+          zero = arith::ConstantIndexOp::create(b, at, 0),
+          largest = b.createOrFold<arith::SubIOp>(at, divisor, one);
+    return Range{
+        b.createOrFold<arith::SelectOp>(at, isOfOne, of.operator()<arith::RemUIOp>(least), zero),
+        b.createOrFold<arith::SelectOp>(at, isOfOne, of.operator()<arith::RemUIOp>(most),
+                                        largest)};
+  }
+
+  OpFoldResult indexInFront(Value value) {
+    Value front = computedInFront(b, op, value);
+    if (!front || front.getType().isIndex())
+      return front;
+    return b.createOrFold<arith::IndexCastOp>(at, b.getIndexType(), front);
+  }
+
+  void requireSmall(OpFoldResult value, bool isUnsigned) {
+    require(arith::CmpIPredicate::slt, value, b.getIndexAttr(tooLargeForMasks));
+    require(arith::CmpIPredicate::sge, value, b.getIndexAttr(isUnsigned ? 0 : -tooLargeForMasks));
   }
 
   OpBuilder &b;
@@ -247,42 +216,21 @@ private:
   Value condition;
 };
 
-} // namespace
-
-SmallVector<MaskBound> plim::ir::maskBounds(linalg::GenericOp op, unsigned loop) {
-  SmallVector<MaskBound> bounds;
-  for (arith::CmpIOp comparison : op.getBody()->getOps<arith::CmpIOp>()) {
-    using arith::CmpIPredicate;
-    CmpIPredicate predicate = comparison.getPredicate();
-    if (!llvm::is_contained({CmpIPredicate::slt, CmpIPredicate::sle, CmpIPredicate::sgt,
-                             CmpIPredicate::sge},
-                            predicate))
-      continue;
-    Sums sums(op);
-    AffineExpr difference = sums.of(comparison.getLhs()) - sums.of(comparison.getRhs());
-    const std::optional<SmallVector<int64_t>> factors =
-        factorsOf(difference, op.getNumLoops(), unsigned(sums.symbols.size()));
-    if (!factors || sums.symbols.size() > mostSymbols || std::abs((*factors)[loop]) != 1 ||
-        llvm::any_of(ArrayRef(*factors).drop_back(),
-                     [](int64_t factor) { return std::abs(factor) > 1; }) ||
-        std::abs(factors->back()) >= tooLarge)
-      continue;
-    // loop - rest, compared with 0.
-    if ((*factors)[loop] < 0) {
-      difference = -difference;
-      predicate = mirrored(predicate);
-    }
-    const AffineExpr rest =
-        getAffineDimExpr(loop, op.getContext()) - difference; // of the others alone
-    const bool isAbove = predicate == CmpIPredicate::sgt || predicate == CmpIPredicate::sge;
-    // It holds above or below the rest, and masks what it holds of, or the others.
-    const AffineExpr last = isAbove ? (predicate == CmpIPredicate::sgt ? rest : rest - 1)
-                                    : (predicate == CmpIPredicate::slt ? rest - 1 : rest);
-    bounds.push_back({comparison, isAbove, /*isLast=*/true, last, sums.symbols});
-    bounds.push_back({comparison, !isAbove, /*isLast=*/false, last + 1, sums.symbols});
+/// Of two sums of the same op, which may have symbols in common.
+IndexSum difference(const IndexSum &left, const IndexSum &right) {
+  SmallVector<Value> symbols(left.symbols);
+  SmallVector<AffineExpr> places;
+  for (Value symbol : right.symbols) {
+    auto found = llvm::find(symbols, symbol);
+    places.push_back(
+        getAffineSymbolExpr(unsigned(found - symbols.begin()), left.expr.getContext()));
+    if (found == symbols.end())
+      symbols.push_back(symbol);
   }
-  return bounds;
+  return {left.expr - right.expr.replaceSymbols(places), std::move(symbols)};
 }
+
+} // namespace
 
 std::optional<Columns> plim::ir::visibleColumns(OpBuilder &builder, linalg::GenericOp op,
                                                 unsigned loop, const MaskBounds &bounds) {
@@ -293,33 +241,30 @@ std::optional<Columns> plim::ir::visibleColumns(OpBuilder &builder, linalg::Gene
     return std::nullopt;
   const AffineExpr extentSymbol = builder.getAffineSymbolExpr(1),
                    positionSymbol = builder.getAffineSymbolExpr(0);
-  if (!getConstantIntValue(end))
-    visible.require(arith::CmpIPredicate::slt, end, builder.getIndexAttr(tooLarge));
+  visible.require(arith::CmpIPredicate::slt, end, builder.getIndexAttr(tooLargeForMasks));
   OpFoldResult lastOfAll, firstOfAll;
+  auto extreme = [&](const MaskBound &bound, bool isLargest) {
+    return visible.extreme(bound.visible, isLargest, bound.isUnsigned);
+  };
   if (bounds.last) {
-    lastOfAll = visible.extreme(bounds.last->visible, bounds.last->symbols, /*isLargest=*/true);
-    OpFoldResult least =
-        visible.extreme(bounds.last->visible, bounds.last->symbols, /*isLargest=*/false);
+    lastOfAll = extreme(*bounds.last, /*isLargest=*/true);
+    const OpFoldResult least = extreme(*bounds.last, /*isLargest=*/false);
     if (!lastOfAll || !least)
       return std::nullopt;
     visible.require(arith::CmpIPredicate::sge, least, zero);
   }
   if (bounds.first) {
-    firstOfAll = visible.extreme(bounds.first->visible, bounds.first->symbols, false);
-    OpFoldResult most = visible.extreme(bounds.first->visible, bounds.first->symbols, true);
+    firstOfAll = extreme(*bounds.first, /*isLargest=*/false);
+    const OpFoldResult most = extreme(*bounds.first, /*isLargest=*/true);
     if (!firstOfAll || !most)
       return std::nullopt;
     visible.require(arith::CmpIPredicate::slt, most, end);
   }
   if (bounds.first && bounds.last) {
-    // Each row's own: symbols of one bound behind those of the other.
-    SmallVector<Value> symbols(bounds.last->symbols);
-    llvm::append_range(symbols, bounds.first->symbols);
-    const AffineExpr count = bounds.last->visible -
-                             bounds.first->visible.shiftSymbols(
-                                 unsigned(bounds.first->symbols.size()),
-                                 unsigned(bounds.last->symbols.size()));
-    OpFoldResult least = visible.extreme(count, symbols, false);
+    // Of each row.
+    const OpFoldResult least =
+        visible.extreme(difference(bounds.last->visible, bounds.first->visible),
+                        /*isLargest=*/false, /*isUnsigned=*/false);
     visible.require(arith::CmpIPredicate::sge, least, zero);
   }
   const Location at = op.getLoc();
