@@ -252,6 +252,9 @@ std::optional<Scalar> Builder::simplified(const Scalar &a, const Scalar &b, int6
     return index(sum->constant);
   if (sum->constant == 0 && sum->terms.size() == 1 && sum->terms.begin()->second == 1)
     return Scalar{ElementType::Index, sum->terms.begin()->first, {}};
+  for (const Scalar *same : {&a, &b})
+    if (sum == sumOf(*same))
+      return *same;
   return std::nullopt;
 }
 
@@ -313,6 +316,11 @@ bool foldable(const Scalar &a, const Scalar &b) {
          (a.type == ElementType::Index || a.type == ElementType::I64 || a.type == ElementType::I1);
 }
 
+/// Integers of one type that modules have.
+bool isWhole(const Scalar &a, const Scalar &b) {
+  return isInteger(a.type) && a.type == b.type && asByte(a.type) == a.type;
+}
+
 } // namespace
 
 Scalar Builder::add(const Scalar &a, const Scalar &b) {
@@ -325,6 +333,8 @@ Scalar Builder::add(const Scalar &a, const Scalar &b) {
     return integer(a.type, sum);
   if (std::optional<Scalar> simple = simplified(a, b, 1))
     return *simple;
+  if (isWhole(a, b) && (a.is(0) || b.is(0)))
+    return a.is(0) ? b : a;
   const Scalar out = binary(isFloat(a.type) ? "addf" : "addi", a, b);
   remember(out, a, b, 1);
   return out;
@@ -340,6 +350,8 @@ Scalar Builder::sub(const Scalar &a, const Scalar &b) {
     return integer(a.type, difference);
   if (std::optional<Scalar> simple = simplified(a, b, -1))
     return *simple;
+  if (isWhole(a, b) && b.is(0))
+    return a;
   const Scalar out = binary(isFloat(a.type) ? "subf" : "subi", a, b);
   remember(out, a, b, -1);
   return out;
@@ -353,12 +365,10 @@ Scalar Builder::mul(const Scalar &a, const Scalar &b) {
   int64_t product;
   if (foldable(a, b) && !__builtin_mul_overflow(*a.known, *b.known, &product))
     return integer(a.type, product);
-  if (a.type == ElementType::Index) {
-    if (a.is(0) || b.is(0))
-      return index(0);
-    if (a.is(1) || b.is(1))
-      return a.is(1) ? b : a;
-  }
+  if (a.type == ElementType::Index && (a.is(0) || b.is(0)))
+    return index(0);
+  if (isWhole(a, b) && (a.is(1) || b.is(1)))
+    return a.is(1) ? b : a;
   const Scalar out = binary(isFloat(a.type) ? "mulf" : "muli", a, b);
   if (a.type == ElementType::Index && (a.known || b.known))
     remember(out, index(0), a.known ? b : a, a.known ? *a.known : *b.known);

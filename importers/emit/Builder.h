@@ -140,6 +140,7 @@ private:
   struct Sum {
     std::map<std::string, int64_t> terms;
     int64_t constant = 0;
+    bool operator==(const Sum &) const = default;
   };
   static bool accumulate(Sum &sum, const Sum &other, int64_t factor);
   std::optional<Sum> sumOf(const Scalar &a) const;

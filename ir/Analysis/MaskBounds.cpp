@@ -153,7 +153,8 @@ SmallVector<MaskBound> plim::ir::maskBounds(linalg::GenericOp op, unsigned loop)
     const AffineExpr last = isAbove ? (predicate == CmpIPredicate::sgt ? rest : rest - 1)
                                     : (predicate == CmpIPredicate::slt ? rest - 1 : rest);
     bounds.push_back({comparison, isAbove, /*isLast=*/true, isUnsigned, {last, sums.symbols}});
-    bounds.push_back({comparison, !isAbove, /*isLast=*/false, isUnsigned, {last + 1, sums.symbols}});
+    bounds.push_back(
+        {comparison, !isAbove, /*isLast=*/false, isUnsigned, {last + 1, sums.symbols}});
   }
   return bounds;
 }

@@ -29,8 +29,9 @@ struct MaskBound {
   mlir::arith::CmpIOp comparison;
   bool masks;
   bool isLast;
-  bool isUnsigned;  // then it is what it says as long as no symbol is negative
-  IndexSum visible; // the last iteration that is not masked, or the first one; not a sum of their own loop
+  bool isUnsigned; // then it is what it says as long as no symbol is negative
+  IndexSum
+      visible; // the last iteration that is not masked, or the first one; not a sum of their own loop
 };
 
 /// Both that each comparison is, as it masks what it holds of or what it does not. Factors are -1, 0 and 1, and constants smaller than

@@ -76,8 +76,7 @@ bool isSumOf(Value sum, Value elements) {
       op ? yielded(op, cast<OpResult>(sum)).getDefiningOp<arith::AddFOp>() : arith::AddFOp();
   if (!addition || op.getNumReductionLoops() != 1)
     return false;
-  BlockArgument accumulator =
-      op.getMatchingBlockArgument(op.getTiedOpOperand(cast<OpResult>(sum)));
+  BlockArgument accumulator = op.getMatchingBlockArgument(op.getTiedOpOperand(cast<OpResult>(sum)));
   if (addition.getLhs() != accumulator && addition.getRhs() != accumulator)
     return false;
   Value added = addition.getLhs() == accumulator ? addition.getRhs() : addition.getLhs();
@@ -109,8 +108,7 @@ struct DivideProducts : plim::ir::impl::PlimDivideProductsBase<DivideProducts> {
     std::optional<Quotient> quotient = quotientOf(factor.get());
     auto zeros = product.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
     if (!quotient || !quotient->op->hasOneUse() || !zeros ||
-        !matchPattern(zeros.getInputs()[0], m_AnyZeroFloat()) ||
-        product->getNumResults() != 1 ||
+        !matchPattern(zeros.getInputs()[0], m_AnyZeroFloat()) || product->getNumResults() != 1 ||
         getElementTypeOrSelf(product->getResult(0)) !=
             getElementTypeOrSelf(quotient->divisor->get()) ||
         !isAtMostOne(quotient->dividend->get()) ||

@@ -22,10 +22,10 @@ namespace {
 /// What is known of an element in a column that is masked.
 enum class Element {
   any,
-  yes,      // of i1
-  no,       // of i1
+  yes, // of i1
+  no,  // of i1
   zero,
-  low,      // a number that no score comes near: neighbours of it are 64 apart, which the exponential makes 0
+  low, // a number that no score comes near: neighbours of it are 64 apart, which the exponential makes 0
   infinite, // -inf
 };
 
@@ -169,8 +169,8 @@ public:
     loops.clear();
     loops[masking] = loop;
     for (Operation *op = masking; op; op = op->getNextNode()) {
-      if (op != masking && llvm::none_of(op->getOperands(),
-                                         [&](Value value) { return facts.contains(value); }))
+      if (op != masking &&
+          llvm::none_of(op->getOperands(), [&](Value value) { return facts.contains(value); }))
         continue;
       auto generic = dyn_cast<linalg::GenericOp>(op);
       if (!generic || !mayBeCut(generic) || !follow(generic, known))
@@ -244,8 +244,7 @@ private:
     for (OpOperand &init : op.getDpsInitsMutable()) {
       OpResult result = op.getTiedOpResult(&init);
       Value value = op.getMatchingYieldValue(&init)->get();
-      std::optional<unsigned> dimension =
-          dimensionOf(op.getMatchingIndexingMap(&init), *columns);
+      std::optional<unsigned> dimension = dimensionOf(op.getMatchingIndexingMap(&init), *columns);
       if (!dimension) {
         if (!isIndifferent(value, op.getMatchingBlockArgument(&init), masked))
           return false;
@@ -320,8 +319,7 @@ private:
     rewriter.setInsertionPoint(op);
     SmallVector<Value> operands;
     for (OpOperand &operand : op->getOpOperands()) {
-      std::optional<unsigned> dimension =
-          dimensionOf(op.getMatchingIndexingMap(&operand), loop);
+      std::optional<unsigned> dimension = dimensionOf(op.getMatchingIndexingMap(&operand), loop);
       auto made = cutValues.find(operand.get());
       operands.push_back(!dimension                ? operand.get()
                          : made != cutValues.end() ? made->second

@@ -1,10 +1,14 @@
 #include "ir/Codegen/VisibleColumns.h"
 
+#include "ir/Plim/Plim.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace plim::ir;
@@ -36,10 +40,9 @@ Value computedInFront(OpBuilder &builder, linalg::GenericOp op, Value value) {
     OpOperand *operand = op.getDpsInputOperand(argument.getArgNumber());
     const AffineMap map = op.getMatchingIndexingMap(operand);
     if (!isa<RankedTensorType>(operand->get().getType()) || !map.isProjectedPermutation() ||
-        llvm::any_of(map.getResults(),
-                     [&](AffineExpr dim) {
-                       return extents[cast<AffineDimExpr>(dim).getPosition()] != 1;
-                     }) ||
+        llvm::any_of(
+            map.getResults(),
+            [&](AffineExpr dim) { return extents[cast<AffineDimExpr>(dim).getPosition()] != 1; }) ||
         !computedInFront(builder, op, operand->get()))
       return {};
     SmallVector<Value> zeros(map.getNumResults());
@@ -51,16 +54,25 @@ Value computedInFront(OpBuilder &builder, linalg::GenericOp op, Value value) {
     return extents[index.getDim()] == 1
                ? Value(arith::ConstantIndexOp::create(builder, op.getLoc(), 0))
                : Value();
-  if (!isPure(def) && !isa<tensor::ExtractOp>(def))
+  // Whether it holds is said where it matters.
+  if (auto check = dyn_cast<CheckOp>(def))
+    return computedInFront(builder, op, check.getCondition());
+  if (def->walk([](Operation *each) {
+           return isPure(each) || isa<tensor::ExtractOp, scf::IfOp>(each) ? WalkResult::advance()
+                                                                          : WalkResult::interrupt();
+         })
+          .wasInterrupted())
     return {};
+  llvm::SetVector<Value> operands(def->operand_begin(), def->operand_end());
+  getUsedValuesDefinedAbove(def->getRegions(), operands);
   IRMapping mapping;
-  for (Value operand : def->getOperands()) {
+  for (Value operand : operands) {
     Value front = computedInFront(builder, op, operand);
     if (!front)
       return {};
     mapping.map(operand, front);
   }
-  return def->getNumRegions() == 0 ? builder.clone(*def, mapping)->getResult(0) : Value();
+  return builder.clone(*def, mapping)->getResult(cast<OpResult>(value).getResultNumber());
 }
 
 /// The iterations of a loop, of an op behind `builder`; null if they are not there.
@@ -137,9 +149,10 @@ public:
 
   void require(arith::CmpIPredicate predicate, OpFoldResult left, OpFoldResult right) {
     using Bounds = ValueBoundsConstraintSet;
-    const Bounds::ComparisonOperator comparison = predicate == arith::CmpIPredicate::slt   ? Bounds::LT
-                                                  : predicate == arith::CmpIPredicate::sgt ? Bounds::GT
-                                                                                           : Bounds::GE;
+    const Bounds::ComparisonOperator comparison =
+        predicate == arith::CmpIPredicate::slt   ? Bounds::LT
+        : predicate == arith::CmpIPredicate::sgt ? Bounds::GT
+                                                 : Bounds::GE;
     if (Bounds::compare(left, comparison, right))
       return;
     Value holds = b.createOrFold<arith::CmpIOp>(at, predicate, valueOf(left), valueOf(right));
@@ -148,9 +161,9 @@ public:
 
   /// `value` if all that is required holds.
   OpFoldResult ifRequired(OpFoldResult value, OpFoldResult otherwise) {
-    return condition ? b.createOrFold<arith::SelectOp>(at, condition, valueOf(value),
-                                                       valueOf(otherwise))
-                     : value;
+    return condition
+               ? b.createOrFold<arith::SelectOp>(at, condition, valueOf(value), valueOf(otherwise))
+               : value;
   }
 
   Value valueOf(OpFoldResult value) { return getValueOrCreateConstantIndexOp(b, at, value); }
@@ -193,8 +206,7 @@ private:
           largest = b.createOrFold<arith::SubIOp>(at, divisor, one);
     return Range{
         b.createOrFold<arith::SelectOp>(at, isOfOne, of.operator()<arith::RemUIOp>(least), zero),
-        b.createOrFold<arith::SelectOp>(at, isOfOne, of.operator()<arith::RemUIOp>(most),
-                                        largest)};
+        b.createOrFold<arith::SelectOp>(at, isOfOne, of.operator()<arith::RemUIOp>(most), largest)};
   }
 
   OpFoldResult indexInFront(Value value) {
@@ -270,8 +282,7 @@ std::optional<Columns> plim::ir::visibleColumns(OpBuilder &builder, linalg::Gene
   const Location at = op.getLoc();
   if (bounds.last)
     end = affine::makeComposedFoldedAffineMin(
-        builder, at,
-        AffineMap::get(0, 2, {positionSymbol + 1, extentSymbol}, builder.getContext()),
+        builder, at, AffineMap::get(0, 2, {positionSymbol + 1, extentSymbol}, builder.getContext()),
         {visible.ifRequired(lastOfAll, end), end});
   if (bounds.first)
     begin = affine::makeComposedFoldedAffineMax(

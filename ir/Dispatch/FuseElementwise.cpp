@@ -25,9 +25,45 @@ constexpr size_t mostOps = 256;
 /// How many producers behind each other may be fused away and not yet erased: the driver erases them soon.
 constexpr size_t mostFusedAway = 8;
 
+/// The most operations on an element that is computed from places, and from rows and columns, where it is used.
+constexpr size_t mostOpsOfPlaces = 12;
+
+/// Is it elementwise, of fewer elements than it has, and of little more than loads and stores of the result would cost? Like a mask
+/// of rows and columns that see each other, or a table of sums.
+bool isOfPlaces(linalg::LinalgOp op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+  if (!generic || !generic.hasPureTensorSemantics() || generic.getNumLoops() == 0 ||
+      generic.getNumReductionLoops() > 0 || generic->getNumResults() != 1 ||
+      !generic.getMatchingIndexingMap(generic.getDpsInitOperand(0)).isPermutation() ||
+      generic.getBody()->getOperations().size() > mostOpsOfPlaces)
+    return false;
+  return llvm::all_of(generic.getDpsInputOperands(),
+                      [&](OpOperand *input) {
+                        return generic.getMatchingIndexingMap(input).getNumResults() <
+                               generic.getNumLoops();
+                      }) &&
+         llvm::all_of(generic.getBody()->without_terminator(), [](Operation &each) {
+           return isa<linalg::IndexOp, arith::ConstantOp, arith::IndexCastOp, arith::AddIOp,
+                      arith::SubIOp, arith::MulIOp, arith::CmpIOp, arith::AndIOp, arith::OrIOp,
+                      arith::XOrIOp, arith::SelectOp, arith::ExtSIOp, arith::ExtUIOp,
+                      arith::TruncIOp, arith::CmpFOp, arith::AddFOp, arith::SubFOp, arith::MulFOp,
+                      arith::NegFOp, arith::ExtFOp, arith::UIToFPOp, arith::SIToFPOp>(each);
+         });
+}
+
 struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise> {
   void runOnOperation() override {
     forgetDestinations();
+    // What is of places alone may be known when its parts have become one. Each round leaves fewer that several use.
+    do
+      if (failed(fuse()))
+        return signalPassFailure();
+    while (repeatPlaces());
+    IRRewriter rewriter(&getContext());
+    (void)runRegionDCE(rewriter, getOperation()->getRegions());
+  }
+
+  LogicalResult fuse() {
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, [&](OpOperand *operand) {
       bool pays = fusionPays(*operand);
@@ -41,10 +77,7 @@ struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise
           !op->hasAttr(plim::ir::deviceAttr))
         roots.push_back(op);
     });
-    if (failed(plim::ir::applySoundPatterns(roots, std::move(patterns))))
-      return signalPassFailure();
-    IRRewriter rewriter(&getContext());
-    (void)runRegionDCE(rewriter, getOperation()->getRegions());
+    return plim::ir::applySoundPatterns(roots, std::move(patterns));
   }
 
   /// What a destination held and nobody reads need not have been computed.
@@ -65,14 +98,34 @@ struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise
     });
   }
 
+  /// A copy for each elementwise op that uses what is computed from places. Were there any?
+  bool repeatPlaces() {
+    bool any = false;
+    getOperation().walk([&](linalg::GenericOp op) {
+      if (op->hasOneUse() || !isOfPlaces(op) || plim::ir::hasPinnedResult(op) ||
+          op->hasAttr(plim::ir::deviceAttr))
+        return;
+      for (OpOperand &use : llvm::make_early_inc_range(op->getUses()))
+        if (auto consumer = dyn_cast<linalg::LinalgOp>(use.getOwner());
+            consumer && consumer.isDpsInput(&use) && fusionPays(use, /*isRepeated=*/true)) {
+          OpBuilder builder(op);
+          use.set(builder.clone(*op)->getResult(0));
+          any = true;
+        }
+    });
+    return any;
+  }
+
   static size_t bodySize(linalg::LinalgOp op) { return op.getBlock()->getOperations().size(); }
 
-  static bool fusionPays(OpOperand &operand) {
+  static bool fusionPays(OpOperand &operand, bool isRepeated = false) {
     auto consumer = dyn_cast<linalg::LinalgOp>(operand.getOwner());
     auto producer = operand.get().getDefiningOp<linalg::LinalgOp>();
     if (!consumer || !producer || plim::ir::hasPinnedResult(producer) ||
-        producer->hasAttr(plim::ir::deviceAttr) || consumer.getNumReductionLoops() > 0 ||
-        !consumer.getMatchingIndexingMap(&operand).isPermutation())
+        producer->hasAttr(plim::ir::deviceAttr) || consumer.getNumReductionLoops() > 0)
+      return false;
+    const AffineMap read = consumer.getMatchingIndexingMap(&operand);
+    if (!read.isPermutation() && !(read.isProjectedPermutation() && isOfPlaces(producer)))
       return false;
     for (OpOperand &init : producer.getDpsInitsMutable())
       if (producer.payloadUsesValueFromOperand(&init))
@@ -87,9 +140,10 @@ struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise
     operands.insert_range(producer.getDpsInputs());
     if (operands.size() > mostOperands || bodySize(consumer) + bodySize(producer) > mostOps)
       return false;
-    return producer->hasOneUse() || llvm::count_if(producer->getUses(), [](OpOperand &use) {
-                                      return !isFusedAway(use.getOwner(), mostFusedAway);
-                                    }) == 1;
+    return isRepeated || producer->hasOneUse() ||
+           llvm::count_if(producer->getUses(), [](OpOperand &use) {
+             return !isFusedAway(use.getOwner(), mostFusedAway);
+           }) == 1;
   }
 
   /// Is it a producer that was fused away, used by no others but such, at most `depth` behind each other?
