@@ -165,8 +165,6 @@ public:
   /// scores.
   bool comeToNothing(const MaskBound &bound) {
     const Known known{{bound.comparison, bound.masks}};
-    facts.clear();
-    loops.clear();
     loops[masking] = loop;
     for (Operation *op = masking; op; op = op->getNextNode()) {
       if (op != masking &&
@@ -393,17 +391,19 @@ struct SkipMasked : plim::ir::impl::PlimSkipMaskedBase<SkipMasked> {
 
   bool skip(linalg::GenericOp op, unsigned loop) {
     MaskBounds bounds;
-    ColumnLoops loops;
-    MaskedColumns masked(op, loop);
+    SmallVector<MaskedColumns, 2> parts;
     for (const MaskBound &bound : maskBounds(op, loop)) {
       std::optional<MaskBound> &kind = bound.isLast ? bounds.last : bounds.first;
+      MaskedColumns masked(op, loop);
       if (kind || !masked.comeToNothing(bound))
         continue;
       kind = bound;
-      loops = masked.loops;
+      parts.push_back(std::move(masked));
     }
-    if (loops.empty() || !masked.areBesideScores(bounds))
+    if (parts.empty() ||
+        !llvm::all_of(parts, [&](MaskedColumns &part) { return part.areBesideScores(bounds); }))
       return false;
+    ColumnLoops loops = parts.front().loops;
     addProducers(loops);
     IRRewriter rewriter(loops.front().first);
     std::optional<Columns> columns = visibleColumns(rewriter, op, loop, bounds);
