@@ -93,7 +93,7 @@ struct DivideProducts : plim::ir::impl::PlimDivideProductsBase<DivideProducts> {
       return;
     SmallVector<linalg::GenericOp> products;
     function.walk([&](linalg::GenericOp op) {
-      if (isMatrixProduct(op))
+      if (productOf(op))
         products.push_back(op);
     });
     for (linalg::GenericOp product : products)

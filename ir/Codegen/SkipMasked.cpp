@@ -149,6 +149,8 @@ std::optional<unsigned> dimensionOf(AffineMap map, unsigned loop) {
 
 bool mayBeCut(linalg::LinalgOp op) {
   return op.hasPureTensorSemantics() && op->getNumRegions() == 1 &&
+         !llvm::is_contained(op.getStaticLoopRanges(),
+                             0) && // upstream refuses parts of what is empty
          llvm::all_of(op.getIndexingMapsArray(),
                       [](AffineMap map) { return map.isProjectedPermutation(); });
 }

@@ -13,6 +13,9 @@ def PlimFuseElementwise : Pass<"plim-fuse-elementwise", "::mlir::func::FuncOp"> 
     destination is a `plim.alloc` stays, with that destination, as it is. An op reads at most 32 tensors and
     has at most 256 ops in its body: longer chains become several.
 
+    What is computed from places, rows and columns alone, by a few cheap operations, is repeated in each elementwise op that
+    uses it, also in more loops: a mask of the places that see each other costs less there than to read, and says what it masks.
+
     ```mlir
     %a = linalg.generic ... ins(%x) outs(%e) { math.exp }
     %b = linalg.generic ... ins(%a, %y) outs(%e) { arith.addf }
@@ -244,7 +247,7 @@ def PlimFormDispatches : Pass<"plim-form-dispatches", "::mlir::ModuleOp"> {
     a dispatch may have. An operand of a product is worth having in memory, unless it is the rows of one with at most 256
     columns and is larger than the result: these are computed by the workgroup that needs them, and stay in its caches. So
     attention is one dispatch. What computes them may be a product itself if its sums have at most 256 terms, and there must be
-    48 rows. The border of an image, which is inserted into a tensor that is filled, joins what reads windows of it, if the image has
+    48 rows, or a mask of places, of which a workgroup leaves out what is hidden. The border of an image, which is inserted into a tensor that is filled, joins what reads windows of it, if the image has
     at least as many elements as the filters: each workgroup makes its part (`plim-tile-borders`), unless that is most of a large image. Fills and copies that make destinations, empty
     tensors and constants that are scalars, splats or small are repeated in each dispatch that uses
     them. So are slices that are only read element by element or inserted elsewhere: those that lie side by side along their

@@ -28,7 +28,7 @@ class ByPlace:
         self.window = rng.choice([0, 0, 0, 1, 7, 64, 70])
         self.form = rng.choice(["select", "select", "add", "apart"])
         # What f32 has exactly: rows of which nothing is seen show differences.
-        self.number = rng.choice([-np.inf, -np.inf, float(np.finfo(np.float32).min), -2.0 ** 100, *([-2.0 ** 30] if self.form == "select" else [])])
+        self.number = rng.choice([-np.inf, -np.inf, -2.0 ** 100, *([float(np.finfo(np.float32).min), -2.0 ** 30] if self.form == "select" else [])])
         self.low, self.written, self.isUnsigned = "%low", rng.choice(range(4)), rng.random() < 0.3 and self.offset >= 0
 
     def constants(self, element):
