@@ -1,6 +1,7 @@
-// Kernels over buffers, as programs bring them that do not start from tensors: parallel loops, and linalg on memrefs.
+// Kernels over buffers, as programs bring them that do not start from tensors: parallel loops, and linalg on memrefs. And steps of
+// time over a tensor, each of which reads neighbours of what it updates.
 //
-// Beside a parallel loop: the loop by hand in C++ for this machine, on the same number of threads; beside a
+// Beside a loop: the loop by hand in C++ for this machine, on the same number of threads; beside a
 // product: the same one on tensors. In turns; buffers are warm. A call includes the engine's whole overhead.
 
 #include "bench/e2e/Modules.h"
@@ -95,6 +96,50 @@ std::string sourceOf(const Work &work, int64_t rows, int64_t columns) {
                   rows, columns);
 }
 
+constexpr int64_t steps = 10;
+
+/// The mean of five points of all but the border, `steps` times.
+std::string stepsSource(int64_t rows, int64_t columns) {
+  const std::string part = std::to_string(rows - 2) + "x" + std::to_string(columns - 2),
+                    sizes = std::to_string(rows - 2) + ", " + std::to_string(columns - 2);
+  auto slice = [&](const std::string &name, int row, int column) {
+    return "    %" + name + " = tensor.extract_slice %a[" + std::to_string(row) + ", " +
+           std::to_string(column) + "] [" + sizes + "] [1, 1] : TYPE to tensor<" + part + "xf32>\n";
+  };
+  std::string text = "#id = affine_map<(i, j) -> (i, j)>\n"
+                     "func.func @main(%x: TYPE) -> TYPE {\n"
+                     "  %zero = arith.constant 0 : index\n  %one = arith.constant 1 : index\n"
+                     "  %f = arith.constant 0.2 : f32\n  %steps = arith.constant " +
+                     std::to_string(steps) +
+                     " : index\n  %r = scf.for %t = %zero to %steps step %one iter_args(%a = %x) "
+                     "-> TYPE {\n" +
+                     slice("0", 1, 1) + slice("1", 0, 1) + slice("2", 2, 1) + slice("3", 1, 0) +
+                     slice("4", 1, 2) + "    %e = tensor.empty() : tensor<" + part + R"(xf32>
+    %g = linalg.generic {indexing_maps = [#id, #id, #id, #id, #id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%0, %1, %2, %3, %4 : PART, PART, PART, PART, PART) outs(%e : PART) {
+    ^bb0(%b0: f32, %b1: f32, %b2: f32, %b3: f32, %b4: f32, %out: f32):
+      %s0 = arith.addf %b0, %b1 : f32
+      %s1 = arith.addf %s0, %b2 : f32
+      %s2 = arith.addf %s1, %b3 : f32
+      %s3 = arith.addf %s2, %b4 : f32
+      %y = arith.mulf %s3, %f : f32
+      linalg.yield %y : f32
+    } -> PART
+    %b = tensor.insert_slice %g into %a[1, 1] [)" +
+                     sizes + R"(] [1, 1] : PART into TYPE
+    scf.yield %b : TYPE
+  }
+  return %r : TYPE
+})";
+  auto replaced = [&](const std::string &what, const std::string &by) {
+    for (size_t at = 0; (at = text.find(what, at)) != std::string::npos;)
+      text.replace(at, what.size(), by);
+  };
+  replaced("PART", "tensor<" + part + "xf32>");
+  replaced("TYPE", "tensor<" + std::to_string(rows) + "x" + std::to_string(columns) + "xf32>");
+  return text;
+}
+
 std::string productSource(int64_t n) {
   return withType(R"(
 func.func @main(%a: TYPE, %b: TYPE, %c: TYPE) {
@@ -152,6 +197,39 @@ void loops(benchmark::State &state, const Work &work) {
   contest.run();
 }
 
+void timeSteps(benchmark::State &state) {
+  const int64_t rows = state.range(0), columns = state.range(1);
+  auto engine = makeEngine(static_cast<int>(state.range(2)));
+  const int threads = engine->threads();
+  Function function = load(*engine, stepsSource(rows, columns));
+  Buffer x = randomTensor({rows, columns}), one = zeroTensor({rows, columns}),
+         other = zeroTensor({rows, columns});
+  const std::vector<Value> arguments = {x};
+  std::vector<Value> results(1);
+  const auto count = static_cast<size_t>(rows * columns);
+  auto call = [&] { orFail(function.callInto(arguments, results)); };
+  auto byHand = [&] {
+    float *from = elements(one), *to = elements(other);
+    std::copy_n(elements(x), count, from);
+    std::copy_n(elements(x), count, to);
+    for (int64_t step = 0; step < steps; ++step, std::swap(from, to))
+      parallelRanges(threads, rows - 2, [&](int64_t begin, int64_t end) {
+        fivePoints(to, from, columns, begin + 1, end + 1);
+      });
+  };
+  call();
+  byHand();
+  checkClose("the steps", elements(std::get<Buffer>(results[0])), {elements(one), count},
+             loopTolerance);
+
+  const double bytes = static_cast<double>(rows * columns) * sizeof(float) * 2 * steps;
+  const int64_t calls = callsOf(rows * columns * steps);
+  Contest contest(state, "GBps");
+  contest.add("plimsoll", repeated(calls, call), bytes, calls);
+  contest.add("hand", repeated(calls, byHand), bytes, calls);
+  contest.run();
+}
+
 void products(benchmark::State &state) {
   const int64_t n = state.range(0);
   auto engine = makeEngine(static_cast<int>(state.range(1)));
@@ -191,6 +269,9 @@ void registerAll() {
       add(
           work->name, [work](benchmark::State &state) { loops(state, *work); },
           {"rows", "columns", "threads"}, arguments);
+  for (const std::vector<int64_t> &arguments : std::vector<std::vector<int64_t>>{
+           {64, 256, 1}, {1000, 1000, 1}, {1000, 1000, 0}, {4000, 4000, 1}, {4000, 4000, 0}})
+    add("steps", timeSteps, {"rows", "columns", "threads"}, arguments);
   for (const std::vector<int64_t> &arguments :
        std::vector<std::vector<int64_t>>{{64, 1}, {512, 1}, {512, 0}, {1000, 1}, {1000, 0}})
     add("matmul", products, {"n", "threads"}, arguments);

@@ -21,7 +21,7 @@ public:
   AffineExpr of(Value value) {
     MLIRContext *context = op.getContext();
     if (std::optional<int64_t> constant = getConstantIntValue(value))
-      return getAffineConstantExpr(*constant, context);
+      return small(getAffineConstantExpr(*constant, context));
     Operation *def = value.getDefiningOp();
     if (def && def->getBlock() == op.getBody()) {
       if (auto index = dyn_cast<linalg::IndexOp>(def))
@@ -30,24 +30,36 @@ public:
       if (isa<arith::IndexCastOp, arith::ExtSIOp, arith::TruncIOp>(def))
         return isWide(value) && isWide(def->getOperand(0)) ? of(def->getOperand(0)) : symbol(value);
       if (isa<arith::AddIOp>(def))
-        return of(def->getOperand(0)) + of(def->getOperand(1));
+        return small(of(def->getOperand(0)) + of(def->getOperand(1)));
       if (isa<arith::SubIOp>(def))
-        return of(def->getOperand(0)) - of(def->getOperand(1));
+        return small(of(def->getOperand(0)) - of(def->getOperand(1)));
       if (auto apply = dyn_cast<affine::AffineApplyOp>(def)) {
         SmallVector<AffineExpr> operands;
         for (Value operand : apply.getOperands())
           operands.push_back(of(operand));
         const unsigned dims = apply.getAffineMap().getNumDims();
-        return apply.getAffineMap().getResult(0).replaceDimsAndSymbols(
-            ArrayRef(operands).take_front(dims), ArrayRef(operands).drop_front(dims));
+        return small(apply.getAffineMap().getResult(0).replaceDimsAndSymbols(
+            ArrayRef(operands).take_front(dims), ArrayRef(operands).drop_front(dims)));
       }
     }
     return symbol(value);
   }
 
   SmallVector<Value> symbols;
+  /// Is each sum on the way so small that it fits in 32 bits, if symbols are small?
+  bool areSmall = true;
 
 private:
+  AffineExpr small(AffineExpr sum) {
+    const std::optional<SmallVector<int64_t>> factors =
+        factorsOf(sum, op.getNumLoops(), unsigned(symbols.size()));
+    areSmall =
+        areSmall && factors && std::abs(factors->back()) < tooLargeForMasks &&
+        llvm::all_of(
+            ArrayRef(*factors).drop_back(), [](int64_t factor) { return std::abs(factor) <= 1; });
+    return sum;
+  }
+
   AffineExpr symbol(Value value) {
     auto found = llvm::find(symbols, value);
     const unsigned number = unsigned(found - symbols.begin());
@@ -105,7 +117,7 @@ arith::CmpIPredicate mirrored(arith::CmpIPredicate predicate) {
 IndexSum plim::ir::indexSum(linalg::GenericOp op, Value value) {
   Sums sums(op);
   const AffineExpr expr = sums.of(value);
-  return {expr, std::move(sums.symbols)};
+  return {sums.areSmall ? expr : AffineExpr(), std::move(sums.symbols)};
 }
 
 std::optional<SmallVector<int64_t>> plim::ir::factorsOf(AffineExpr sum, unsigned loops,
@@ -130,7 +142,7 @@ SmallVector<MaskBound> plim::ir::maskBounds(linalg::GenericOp op, unsigned loop)
           factorsOf(sum, op.getNumLoops(), unsigned(sums.symbols.size()));
       return factors && (!isUnsigned || llvm::all_of(*factors, [](int64_t f) { return f >= 0; }));
     };
-    if (!predicate_ || !areSums(left) || !areSums(right))
+    if (!predicate_ || !sums.areSmall || !areSums(left) || !areSums(right))
       continue;
     CmpIPredicate predicate = *predicate_;
     AffineExpr difference = left - right;

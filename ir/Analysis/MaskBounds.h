@@ -9,7 +9,7 @@
 namespace plim::ir {
 
 /// More than any extent or position that these sums are of: a few numbers of this size are one of 32 bits together.
-inline constexpr int64_t tooLargeForMasks = int64_t(1) << 28;
+inline constexpr int64_t tooLargeForMasks = int64_t(1) << 26;
 
 /// An integer in the body of an op as a sum of its loops (dimensions of the expression), symbols and a constant. Symbols are values of
 /// the body, or from outside of the op.
@@ -17,6 +17,7 @@ struct IndexSum {
   mlir::AffineExpr expr;
   llvm::SmallVector<mlir::Value> symbols;
 };
+/// The expression is null where constants are too large, or factors others than -1, 0 and 1.
 IndexSum indexSum(mlir::linalg::GenericOp op, mlir::Value value);
 
 /// The factors of the loops, those of the symbols, and the constant; nothing where it is no such sum.

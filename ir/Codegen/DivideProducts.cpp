@@ -51,39 +51,40 @@ std::optional<Quotient> quotientOf(Value value) {
   return Quotient{op, dividend, divisor};
 }
 
-/// Is it an exponential of what a maximum has been subtracted from?
+/// Does a combiner like `OpTs` make `result` of the elements along one dimension?
+template <typename... OpTs> bool isReductionOf(Value result, Value elements) {
+  auto op = result.getDefiningOp<linalg::GenericOp>();
+  Operation *combiner = op ? yielded(op, cast<OpResult>(result)).getDefiningOp() : nullptr;
+  if (!isa_and_nonnull<OpTs...>(combiner) || op.getNumReductionLoops() != 1)
+    return false;
+  BlockArgument accumulator =
+      op.getMatchingBlockArgument(op.getTiedOpOperand(cast<OpResult>(result)));
+  const bool isLeft = combiner->getOperand(0) == accumulator;
+  if (!isLeft && combiner->getOperand(1) != accumulator)
+    return false;
+  Value element = combiner->getOperand(isLeft ? 1 : 0);
+  if (auto argument = dyn_cast<BlockArgument>(element))
+    return argument.getOwner() == op.getBody() &&
+           op->getOperand(argument.getArgNumber()) == elements;
+  return elements.getDefiningOp() == op && yielded(op, cast<OpResult>(elements)) == element;
+}
+
+/// Is it an exponential of elements from which their maximum has been subtracted?
 bool isAtMostOne(Value exponentials) {
   auto op = exponentials.getDefiningOp<linalg::GenericOp>();
   Operation *exp = op ? yielded(op, cast<OpResult>(exponentials)).getDefiningOp() : nullptr;
   if (!isa_and_nonnull<math::ExpOp, math::Exp2Op>(exp))
     return false;
   auto difference = exp->getOperand(0).getDefiningOp<arith::SubFOp>();
-  auto argument = difference ? dyn_cast<BlockArgument>(difference.getRhs()) : BlockArgument();
-  if (!argument || argument.getOwner() != op.getBody() ||
-      argument.getArgNumber() >= op.getNumDpsInputs())
-    return false;
-  Value maximum = op.getDpsInputOperand(argument.getArgNumber())->get();
-  auto reduction = maximum.getDefiningOp<linalg::GenericOp>();
-  return reduction && reduction.getNumReductionLoops() == 1 &&
-         isa_and_nonnull<arith::MaximumFOp, arith::MaxNumFOp>(
-             yielded(reduction, cast<OpResult>(maximum)).getDefiningOp());
-}
-
-/// Is `sum` that of the elements along one dimension?
-bool isSumOf(Value sum, Value elements) {
-  auto op = sum.getDefiningOp<linalg::GenericOp>();
-  auto addition =
-      op ? yielded(op, cast<OpResult>(sum)).getDefiningOp<arith::AddFOp>() : arith::AddFOp();
-  if (!addition || op.getNumReductionLoops() != 1)
-    return false;
-  BlockArgument accumulator = op.getMatchingBlockArgument(op.getTiedOpOperand(cast<OpResult>(sum)));
-  if (addition.getLhs() != accumulator && addition.getRhs() != accumulator)
-    return false;
-  Value added = addition.getLhs() == accumulator ? addition.getRhs() : addition.getLhs();
-  if (auto argument = dyn_cast<BlockArgument>(added))
-    return argument.getOwner() == op.getBody() &&
-           op->getOperand(argument.getArgNumber()) == elements;
-  return elements.getDefiningOp() == op && yielded(op, cast<OpResult>(elements)) == added;
+  auto inputOf = [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && argument.getOwner() == op.getBody() ? op->getOperand(argument.getArgNumber())
+                                                           : Value();
+  };
+  Value elements = difference ? inputOf(difference.getLhs()) : Value(),
+        maximum = difference ? inputOf(difference.getRhs()) : Value();
+  return elements && maximum &&
+         isReductionOf<arith::MaximumFOp, arith::MaxNumFOp>(maximum, elements);
 }
 
 struct DivideProducts : plim::ir::impl::PlimDivideProductsBase<DivideProducts> {
@@ -112,7 +113,7 @@ struct DivideProducts : plim::ir::impl::PlimDivideProductsBase<DivideProducts> {
         getElementTypeOrSelf(product->getResult(0)) !=
             getElementTypeOrSelf(quotient->divisor->get()) ||
         !isAtMostOne(quotient->dividend->get()) ||
-        !isSumOf(quotient->divisor->get(), quotient->dividend->get()))
+        !isReductionOf<arith::AddFOp>(quotient->divisor->get(), quotient->dividend->get()))
       return false;
     const AffineMap resultMap = product.getMatchingIndexingMap(product.getDpsInitOperand(0)),
                     factorMap = product.getMatchingIndexingMap(&factor);
@@ -138,8 +139,13 @@ struct DivideProducts : plim::ir::impl::PlimDivideProductsBase<DivideProducts> {
                  builder.getMultiDimIdentityMap(rank)},
         SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
         [](OpBuilder &b, Location at, ValueRange arguments) {
-          Value each = arith::DivFOp::create(b, at, arguments[1], arguments[0]);
-          linalg::YieldOp::create(b, at, each);
+          // One of them is 1, if there are any: else the product of none is as good as divided.
+          Value each = arith::DivFOp::create(b, at, arguments[1], arguments[0]),
+                zero = arith::ConstantOp::create(b, at, b.getZeroAttr(arguments[0].getType())),
+                isOfNone =
+                    arith::CmpFOp::create(b, at, arith::CmpFPredicate::OEQ, arguments[0], zero),
+                some = arith::SelectOp::create(b, at, isOfNone, arguments[1], each);
+          linalg::YieldOp::create(b, at, some);
         });
     result.replaceAllUsesExcept(division->getResult(0), division);
     factor.set(quotient->dividend->get());

@@ -26,13 +26,16 @@ enum class Element {
   no,  // of i1
   zero,
   low, // a number that no score comes near: neighbours of it are 64 apart, which the exponential makes 0
+  lowest,   // one that is low when it is scaled, too
   infinite, // -inf
 };
 
-/// The least magnitude of a low number of f32.
-constexpr double lowNumber = 0x1p29;
+/// The least magnitudes of low numbers, and the least factor that leaves the lowest of them low.
+constexpr double lowNumber = 0x1p29, lowestNumber = 0x1p60, leastFactor = 0x1p-20;
 
-bool isLow(Element element) { return element == Element::low || element == Element::infinite; }
+bool isLow(Element element) {
+  return element == Element::low || element == Element::lowest || element == Element::infinite;
+}
 
 Element elementOf(const APFloat &number) {
   if (number.isZero())
@@ -41,6 +44,8 @@ Element elementOf(const APFloat &number) {
     return Element::any;
   if (number.isInfinity())
     return Element::infinite;
+  if (number.convertToDouble() <= -lowestNumber)
+    return Element::lowest;
   return number.isLargest() || number.convertToDouble() <= -lowNumber ? Element::low : Element::any;
 }
 
@@ -108,15 +113,12 @@ private:
     }
     if (isa<arith::MulFOp>(op)) {
       if (either(Element::zero))
-        return Element::zero;
-      return isLow(first) && isPositive(op.getOperand(1))    ? first
-             : isLow(second) && isPositive(op.getOperand(0)) ? second
-                                                             : Element::any;
+        return either(Element::infinite) ? Element::any : Element::zero;
+      return isLow(first) ? scaled(first, op.getOperand(1), false)
+                          : scaled(second, op.getOperand(0), false);
     }
     if (isa<arith::DivFOp>(op))
-      return first == Element::zero || (isLow(first) && isPositive(op.getOperand(1)))
-                 ? first
-                 : Element::any;
+      return first == Element::zero ? first : scaled(first, op.getOperand(1), true);
     if (isa<math::ExpOp, math::Exp2Op>(op))
       return isLow(first) ? Element::zero : Element::any;
     if (isa<arith::ExtFOp, arith::TruncFOp>(op))
@@ -128,11 +130,16 @@ private:
 
   static bool isTruth(Element element) { return element == Element::yes || element == Element::no; }
 
-  /// A constant that leaves low numbers low.
-  static bool isPositive(Value value) {
+  /// A low number times a constant, or divided by it.
+  static Element scaled(Element element, Value by, bool isDivisor) {
     APFloat number(0.0);
-    return matchPattern(value, m_ConstantFloat(&number)) && !number.isNegative() &&
-           number.isFinite() && number.convertToDouble() >= 0x1p-10;
+    if (!isLow(element) || !matchPattern(by, m_ConstantFloat(&number)) || number.isNegative() ||
+        number.isZero() || !number.isFinite())
+      return Element::any;
+    const double factor = isDivisor ? 1 / number.convertToDouble() : number.convertToDouble();
+    if (element == Element::infinite || factor >= 1)
+      return element;
+    return element == Element::lowest && factor >= leastFactor ? Element::low : Element::any;
   }
 
   const Known &known;
@@ -194,7 +201,9 @@ public:
       return llvm::none_of(each.first->getResults(),
                            [&](Value result) {
                              auto fact = facts.find(result);
-                             return fact != facts.end() && fact->second.element == Element::low;
+                             return fact != facts.end() &&
+                                    (fact->second.element == Element::low ||
+                                     fact->second.element == Element::lowest);
                            }) ||
              hasOnlyScores(cast<linalg::GenericOp>(each.first), visible);
     });
@@ -205,13 +214,25 @@ public:
 
 private:
   bool hasOnlyScores(linalg::GenericOp op, const Known &visible) {
-    for (OpOperand *input : op.getDpsInputOperands()) {
-      auto producer = input->get().getDefiningOp<linalg::LinalgOp>();
-      if (!facts.contains(input->get()) && (!producer || !productOf(producer)) &&
-          !op.getMatchingBlockArgument(input).use_empty() &&
-          dimensionOf(op.getMatchingIndexingMap(input), loops[op]))
-        return false;
-    }
+    // Numbers from elsewhere may scale scores, but not be added to them or compared with them.
+    auto isScore = [&](Value value) {
+      auto producer = value.getDefiningOp<linalg::LinalgOp>();
+      return facts.contains(value) || (producer && productOf(producer));
+    };
+    for (Operation &each : op.getBody()->without_terminator())
+      for (Value operand : each.getOperands()) {
+        if (!isa<FloatType>(operand.getType()) || isa<arith::MulFOp, arith::DivFOp>(each))
+          continue;
+        Operation *def = operand.getDefiningOp();
+        auto argument = dyn_cast<BlockArgument>(operand);
+        const bool isOfBody = def && def->getBlock() == op.getBody();
+        if (argument && argument.getOwner() == op.getBody()
+                ? argument.getArgNumber() < op.getNumDpsInputs() &&
+                      !isScore(op->getOperand(argument.getArgNumber()))
+            : isOfBody ? isa<tensor::ExtractOp>(def) || def->getNumRegions() > 0
+                       : !matchPattern(operand, m_Constant()))
+          return false;
+      }
     const SmallVector<Element> unknown(op->getNumOperands(), Element::any);
     const Elements elements(op, visible, unknown);
     for (auto select : op.getBody()->getOps<arith::SelectOp>()) {

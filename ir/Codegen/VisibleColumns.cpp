@@ -187,6 +187,8 @@ private:
   /// Rows of several heads that share keys are rows of one product: places in a head are remainders.
   std::optional<Range> rangeOfRemainder(Operation *remainder) {
     const IndexSum dividend = indexSum(op, remainder->getOperand(0));
+    if (!dividend.expr)
+      return std::nullopt;
     OpFoldResult given = indexInFront(remainder->getOperand(1)),
                  least = extreme(dividend, /*isLargest=*/false, /*isUnsigned=*/true),
                  most = extreme(dividend, /*isLargest=*/true, /*isUnsigned=*/true);

@@ -24,6 +24,8 @@ constexpr size_t mostOperands = 32;
 constexpr size_t mostOps = 256;
 /// How many producers behind each other may be fused away and not yet erased: the driver erases them soon.
 constexpr size_t mostFusedAway = 8;
+/// How often ops are fused: places that depend on each other become known one after the other.
+constexpr int mostRounds = 4;
 
 /// The most operations on an element that is computed from places, and from rows and columns, where it is used.
 constexpr size_t mostOpsOfPlaces = 12;
@@ -54,11 +56,13 @@ bool isOfPlaces(linalg::LinalgOp op) {
 struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise> {
   void runOnOperation() override {
     forgetDestinations();
-    // What is of places alone may be known when its parts have become one. Each round leaves fewer that several use.
-    do
+    // What is of places alone may be known when its parts have become one.
+    for (int round = 0; round < mostRounds; ++round) {
       if (failed(fuse()))
         return signalPassFailure();
-    while (repeatPlaces());
+      if (!repeatPlaces())
+        break;
+    }
     IRRewriter rewriter(&getContext());
     (void)runRegionDCE(rewriter, getOperation()->getRegions());
   }
@@ -98,18 +102,18 @@ struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise
     });
   }
 
-  /// A copy for each elementwise op that uses what is computed from places. Were there any?
+  /// A copy for each elementwise op that uses what is computed from places. Is there any such use?
   bool repeatPlaces() {
     bool any = false;
     getOperation().walk([&](linalg::GenericOp op) {
-      if (op->hasOneUse() || !isOfPlaces(op) || plim::ir::hasPinnedResult(op) ||
-          op->hasAttr(plim::ir::deviceAttr))
+      if (!isOfPlaces(op) || plim::ir::hasPinnedResult(op) || op->hasAttr(plim::ir::deviceAttr))
         return;
       for (OpOperand &use : llvm::make_early_inc_range(op->getUses()))
         if (auto consumer = dyn_cast<linalg::LinalgOp>(use.getOwner());
             consumer && consumer.isDpsInput(&use) && fusionPays(use, /*isRepeated=*/true)) {
           OpBuilder builder(op);
-          use.set(builder.clone(*op)->getResult(0));
+          if (!op->hasOneUse())
+            use.set(builder.clone(*op)->getResult(0));
           any = true;
         }
     });

@@ -28,6 +28,34 @@ def PlimFuseElementwise : Pass<"plim-fuse-elementwise", "::mlir::func::FuncOp"> 
                     Statistic<"missed", "missed", "producers left alone">];
 }
 
+def PlimAlternateUpdates : Pass<"plim-alternate-updates", "::mlir::func::FuncOp"> {
+  let summary = "Update what a loop carries in two places by turns";
+  let description = [{
+    A loop that carries a tensor and inserts a part into it which it computes from other elements of the tensor, as a stencil does in
+    each step of time, would need a copy of what it computes, or of the tensor. It gets a second place, and two
+    iterations become one, which go from one to the other and back. What is around the part is the same in both: the part is
+    the same one in each iteration. The loop itself is what remains of an odd number of iterations.
+
+    Loops are left alone that have less than four iterations, if that is known, or more than 128 ops.
+
+    ```mlir
+    %r = scf.for %t = %0 to %n step %1 iter_args(%a = %x) {
+      %b = tensor.insert_slice %f(%a) into %a[1, 1] [98, 98] [1, 1]
+      scf.yield %b
+    }
+    // becomes
+    %p:2 = scf.for %t = %0 to %even step %2 iter_args(%a = %x, %other = %x) {
+      %b = tensor.insert_slice %f(%a) into %other[1, 1] [98, 98] [1, 1]
+      %c = tensor.insert_slice %f(%b) into %a[1, 1] [98, 98] [1, 1]
+      scf.yield %c, %b
+    }
+    %r = scf.for %t = %even to %n step %1 iter_args(%a = %p#0) { ... }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"alternated", "alternated", "loops whose iterations go by pairs">];
+}
+
 def PlimInterleaveParts : Pass<"plim-interleave-parts", "::mlir::func::FuncOp"> {
   let summary = "Make rows of a few elements at once, not an element of each row at a time";
   let description = [{

@@ -190,6 +190,8 @@ void buildDispatch(OpPassManager &manager, const PipelineOptions &options) {
     // What partial results take can be planned where it depends on the arguments alone.
     manager.addNestedPass<func::FuncOp>(createResolveExtents());
   }
+  if (!options.oracle && options.devices.empty())
+    manager.addNestedPass<func::FuncOp>(createPlimAlternateUpdates());
   // Before dispatches are formed: a decoupled splat is a fill, which dispatch formation takes
   // inside.
   manager.addNestedPass<func::FuncOp>(createPlimDecoupleConstantWrites());
