@@ -248,7 +248,7 @@ def PlimViewSlices : Pass<"plim-view-slices", "::mlir::ModuleOp"> {
   let description = [{
     Upstream's elimination of empty tensors, for slices whose elements lie next to each other: a
     concatenation along the first dimension needs no buffers for its parts, and nothing is copied. What
-    is not dense could not be bound to a dispatch.
+    is not dense could not be bound to a dispatch. In a loop, what else reads an elementwise result that is inserted reads it where it was inserted.
 
     ```mlir
     %x = linalg.exp ins(%a : ...) outs(%e : tensor<4x8xf32>)   // %e is empty

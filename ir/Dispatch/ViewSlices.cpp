@@ -5,6 +5,8 @@
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace plim::ir {
@@ -22,6 +24,7 @@ constexpr unsigned maxSlices = 16;
 
 struct ViewSlices : plim::ir::impl::PlimViewSlicesBase<ViewSlices> {
   void runOnOperation() override {
+    getOperation().walk([](tensor::InsertSliceOp insert) { readInserted(insert); });
     DenseMap<func::FuncOp, unsigned> slices;
     getOperation().walk([&](tensor::InsertSliceOp insert) {
       slices[insert->getParentOfType<func::FuncOp>()] += isDense(insert);
@@ -52,6 +55,33 @@ struct ViewSlices : plim::ir::impl::PlimViewSlicesBase<ViewSlices> {
     };
     if (failed(bufferization::eliminateEmptyTensors(rewriter, getOperation(), state, extract)))
       signalPassFailure();
+  }
+
+  /// In a loop, what reads an elementwise result that is inserted as well takes it from there: then nothing else needs the result. Not where
+  /// something else is inserted behind it: the slice would have to be read first.
+  static void readInserted(tensor::InsertSliceOp insert) {
+    auto source = insert.getSource().getDefiningOp<linalg::LinalgOp>();
+    if (!isa<scf::ForOp>(insert->getParentOp()) || !source || source->getNumResults() != 1 ||
+        source->getBlock() != insert->getBlock() || source.getNumReductionLoops() > 0 ||
+        insert.getSourceType().getRank() != insert.getDestType().getRank() || source->hasOneUse() ||
+        llvm::any_of(insert->getUses(), [](OpOperand &use) {
+          auto other = dyn_cast<tensor::InsertSliceOp>(use.getOwner());
+          auto writer = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
+          return (other && use.get() == other.getDest()) || (writer && writer.isDpsInit(&use));
+        }))
+      return;
+    const bool areBehind = llvm::all_of(source->getUsers(), [&](Operation *user) {
+      return user == insert || (user->getBlock() == insert->getBlock() &&
+                                insert->isBeforeInBlock(user) && isa<linalg::LinalgOp>(user));
+    });
+    if (!areBehind)
+      return;
+    OpBuilder builder(insert->getContext());
+    builder.setInsertionPointAfter(insert);
+    Value part = tensor::ExtractSliceOp::create(builder, insert.getLoc(), insert.getSourceType(),
+                                                insert.getResult(), insert.getMixedOffsets(),
+                                                insert.getMixedSizes(), insert.getMixedStrides());
+    insert.getSource().replaceAllUsesExcept(part, insert);
   }
 
   static bool isDense(tensor::InsertSliceOp insert) {
