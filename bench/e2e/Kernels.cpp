@@ -254,7 +254,7 @@ void products(benchmark::State &state) {
 }
 
 void registerAll() {
-  auto add = [](const char *name, auto run, std::vector<std::string> names,
+  auto add = [](const char *name, auto run, const std::vector<std::string> &names,
                 const std::vector<int64_t> &arguments) {
     benchmark::RegisterBenchmark(name, run)
         ->ArgNames(names)

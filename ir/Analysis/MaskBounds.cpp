@@ -135,16 +135,16 @@ SmallVector<MaskBound> plim::ir::maskBounds(linalg::GenericOp op, unsigned loop)
     using arith::CmpIPredicate;
     Sums sums(op);
     const AffineExpr left = sums.of(comparison.getLhs()), right = sums.of(comparison.getRhs());
-    const std::optional<CmpIPredicate> predicate_ = signedOf(comparison.getPredicate());
-    const bool isUnsigned = predicate_ && *predicate_ != comparison.getPredicate();
+    const std::optional<CmpIPredicate> known = signedOf(comparison.getPredicate());
+    const bool isUnsigned = known && *known != comparison.getPredicate();
     const auto areSums = [&](AffineExpr sum) {
       const std::optional<SmallVector<int64_t>> factors =
           factorsOf(sum, op.getNumLoops(), unsigned(sums.symbols.size()));
       return factors && (!isUnsigned || llvm::all_of(*factors, [](int64_t f) { return f >= 0; }));
     };
-    if (!predicate_ || !sums.areSmall || !areSums(left) || !areSums(right))
+    if (!known || !sums.areSmall || !areSums(left) || !areSums(right))
       continue;
-    CmpIPredicate predicate = *predicate_;
+    CmpIPredicate predicate = *known;
     AffineExpr difference = left - right;
     const std::optional<SmallVector<int64_t>> factors =
         factorsOf(difference, op.getNumLoops(), unsigned(sums.symbols.size()));

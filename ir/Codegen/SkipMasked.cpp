@@ -21,32 +21,32 @@ namespace {
 
 /// What is known of an element in a column that is masked.
 enum class Element {
-  any,
-  yes, // of i1
-  no,  // of i1
-  zero,
-  low, // a number that no score comes near: neighbours of it are 64 apart, which the exponential makes 0
-  lowest,   // one that is low when it is scaled, too
-  infinite, // -inf
+  Any,
+  Yes, // of i1
+  No,  // of i1
+  Zero,
+  Low, // a number that no score comes near: neighbours of it are 64 apart, which the exponential makes 0
+  Lowest,   // one that is low when it is scaled, too
+  Infinite, // -inf
 };
 
 /// The least magnitudes of low numbers, and the least factor that leaves the lowest of them low.
 constexpr double lowNumber = 0x1p29, lowestNumber = 0x1p60, leastFactor = 0x1p-20;
 
 bool isLow(Element element) {
-  return element == Element::low || element == Element::lowest || element == Element::infinite;
+  return element == Element::Low || element == Element::Lowest || element == Element::Infinite;
 }
 
 Element elementOf(const APFloat &number) {
   if (number.isZero())
-    return Element::zero;
+    return Element::Zero;
   if (!number.isNegative() || number.isNaN())
-    return Element::any;
+    return Element::Any;
   if (number.isInfinity())
-    return Element::infinite;
+    return Element::Infinite;
   if (number.convertToDouble() <= -lowestNumber)
-    return Element::lowest;
-  return number.isLargest() || number.convertToDouble() <= -lowNumber ? Element::low : Element::any;
+    return Element::Lowest;
+  return number.isLargest() || number.convertToDouble() <= -lowNumber ? Element::Low : Element::Any;
 }
 
 /// A dimension of a tensor, masked columns of which have one kind of element.
@@ -77,69 +77,69 @@ public:
       return elementOf(number);
     APInt integer;
     if (value.getType().isInteger(1) && matchPattern(value, m_ConstantInt(&integer)))
-      return integer.isZero() ? Element::no : Element::yes;
-    return Element::any;
+      return integer.isZero() ? Element::No : Element::Yes;
+    return Element::Any;
   }
 
 private:
   Element of(Operation &op) const {
     for (auto [comparison, value] : known)
       if (comparison == &op)
-        return value ? Element::yes : Element::no;
+        return value ? Element::Yes : Element::No;
     auto operand = [&](unsigned number) { return (*this)[op.getOperand(number)]; };
-    const Element first = op.getNumOperands() > 0 ? operand(0) : Element::any,
-                  second = op.getNumOperands() > 1 ? operand(1) : Element::any;
+    const Element first = op.getNumOperands() > 0 ? operand(0) : Element::Any,
+                  second = op.getNumOperands() > 1 ? operand(1) : Element::Any;
     auto either = [&](Element element) { return first == element || second == element; };
     if (isa<arith::SelectOp>(op)) {
-      if (first == Element::yes)
+      if (first == Element::Yes)
         return second;
-      if (first == Element::no)
+      if (first == Element::No)
         return operand(2);
-      return second == operand(2) ? second : Element::any;
+      return second == operand(2) ? second : Element::Any;
     }
     if (isa<arith::OrIOp>(op))
-      return either(Element::yes) ? Element::yes : first == second ? first : Element::any;
+      return either(Element::Yes) ? Element::Yes : first == second ? first : Element::Any;
     if (isa<arith::AndIOp>(op))
-      return either(Element::no) ? Element::no : first == second ? first : Element::any;
+      return either(Element::No) ? Element::No : first == second ? first : Element::Any;
     if (isa<arith::XOrIOp>(op)) {
       if (!isTruth(first) || !isTruth(second))
-        return Element::any;
-      return first == second ? Element::no : Element::yes;
+        return Element::Any;
+      return first == second ? Element::No : Element::Yes;
     }
     if (isa<arith::AddFOp, arith::SubFOp>(op)) {
       if (isLow(first))
         return first;
-      return isa<arith::AddFOp>(op) && isLow(second) ? second : Element::any;
+      return isa<arith::AddFOp>(op) && isLow(second) ? second : Element::Any;
     }
     if (isa<arith::MulFOp>(op)) {
-      if (either(Element::zero))
-        return either(Element::infinite) ? Element::any : Element::zero;
+      if (either(Element::Zero))
+        return either(Element::Infinite) ? Element::Any : Element::Zero;
       return isLow(first) ? scaled(first, op.getOperand(1), false)
                           : scaled(second, op.getOperand(0), false);
     }
     if (isa<arith::DivFOp>(op))
-      return first == Element::zero ? first : scaled(first, op.getOperand(1), true);
+      return first == Element::Zero ? first : scaled(first, op.getOperand(1), true);
     if (isa<math::ExpOp, math::Exp2Op>(op))
-      return isLow(first) ? Element::zero : Element::any;
+      return isLow(first) ? Element::Zero : Element::Any;
     if (isa<arith::ExtFOp, arith::TruncFOp>(op))
       return first;
     if (isa<arith::MinimumFOp, arith::MinNumFOp>(op))
-      return isLow(first) ? first : isLow(second) ? second : Element::any;
-    return Element::any;
+      return isLow(first) ? first : isLow(second) ? second : Element::Any;
+    return Element::Any;
   }
 
-  static bool isTruth(Element element) { return element == Element::yes || element == Element::no; }
+  static bool isTruth(Element element) { return element == Element::Yes || element == Element::No; }
 
   /// A low number times a constant, or divided by it.
   static Element scaled(Element element, Value by, bool isDivisor) {
     APFloat number(0.0);
     if (!isLow(element) || !matchPattern(by, m_ConstantFloat(&number)) || number.isNegative() ||
         number.isZero() || !number.isFinite())
-      return Element::any;
+      return Element::Any;
     const double factor = isDivisor ? 1 / number.convertToDouble() : number.convertToDouble();
-    if (element == Element::infinite || factor >= 1)
+    if (element == Element::Infinite || factor >= 1)
       return element;
-    return element == Element::lowest && factor >= leastFactor ? Element::low : Element::any;
+    return element == Element::Lowest && factor >= leastFactor ? Element::Low : Element::Any;
   }
 
   const Known &known;
@@ -202,8 +202,8 @@ public:
                            [&](Value result) {
                              auto fact = facts.find(result);
                              return fact != facts.end() &&
-                                    (fact->second.element == Element::low ||
-                                     fact->second.element == Element::lowest);
+                                    (fact->second.element == Element::Low ||
+                                     fact->second.element == Element::Lowest);
                            }) ||
              hasOnlyScores(cast<linalg::GenericOp>(each.first), visible);
     });
@@ -233,11 +233,11 @@ private:
                        : !matchPattern(operand, m_Constant()))
           return false;
       }
-    const SmallVector<Element> unknown(op->getNumOperands(), Element::any);
+    const SmallVector<Element> unknown(op->getNumOperands(), Element::Any);
     const Elements elements(op, visible, unknown);
     for (auto select : op.getBody()->getOps<arith::SelectOp>()) {
       const Element condition = elements[select.getCondition()];
-      if (condition != Element::yes && condition != Element::no)
+      if (condition != Element::Yes && condition != Element::No)
         return false;
     }
     return llvm::none_of(op.getBody()->without_terminator(), [&](Operation &each) {
@@ -252,7 +252,7 @@ private:
     SmallVector<Element> elements;
     for (OpOperand &operand : op->getOpOperands()) {
       auto fact = facts.find(operand.get());
-      elements.push_back(fact == facts.end() ? Element::any : fact->second.element);
+      elements.push_back(fact == facts.end() ? Element::Any : fact->second.element);
       if (fact == facts.end())
         continue;
       const unsigned its = loopOf(op.getMatchingIndexingMap(&operand), fact->second.dimension);
@@ -272,7 +272,7 @@ private:
         continue;
       }
       const Element element = masked[value];
-      if (element == Element::any)
+      if (element == Element::Any)
         return false;
       facts[result] = Fact{*dimension, element};
     }
@@ -289,7 +289,7 @@ private:
       return false;
     const Element element = masked[combiner->getOperand(isFirst ? 1 : 0)];
     return isa<arith::MaximumFOp, arith::MaxNumFOp>(combiner) ? isLow(element)
-           : isa<arith::AddFOp>(combiner)                     ? element == Element::zero
+           : isa<arith::AddFOp>(combiner)                     ? element == Element::Zero
                                                               : false;
   }
 

@@ -131,11 +131,11 @@ public:
       if (!range)
         return {};
       add(b.getAffineSymbolExpr(unsigned(operands.size())), factor,
-          factor > 0 == isLargest ? range->most : range->least);
+          (factor > 0) == isLargest ? range->most : range->least);
     }
     for (unsigned each = 0; each < loops; ++each) {
       const int64_t factor = (*factors)[each];
-      if (factor == 0 || factor > 0 != isLargest)
+      if (factor == 0 || (factor > 0) != isLargest)
         continue;
       const OpFoldResult extent = extentInFront(b, op, each);
       if (!extent)
