@@ -3,9 +3,11 @@
 #include "ir/Plim/Plim.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 
 namespace plim::ir {
@@ -105,6 +107,29 @@ struct DivideProducts : plim::ir::impl::PlimDivideProductsBase<DivideProducts> {
         }
   }
 
+  /// Are there no iterations of the sum? Null if there are some.
+  static Value hasNoTerms(OpBuilder &builder, linalg::GenericOp product, OpOperand &factor) {
+    OpOperand *other = product.getDpsInputOperand(1 - factor.getOperandNumber());
+    const Location at = product.getLoc();
+    Value hasNone;
+    for (auto [dimension, index] :
+         llvm::enumerate(product.getMatchingIndexingMap(other).getResults())) {
+      auto loop = dyn_cast<AffineDimExpr>(index);
+      if (!loop ||
+          product.getIteratorTypesArray()[loop.getPosition()] != utils::IteratorType::reduction)
+        continue;
+      const OpFoldResult extent =
+          tensor::getMixedSize(builder, at, other->get(), int64_t(dimension));
+      if (const std::optional<int64_t> known = getConstantIntValue(extent); known && *known != 0)
+        continue;
+      Value isNone = arith::CmpIOp::create(builder, at, arith::CmpIPredicate::eq,
+                                           getValueOrCreateConstantIndexOp(builder, at, extent),
+                                           arith::ConstantIndexOp::create(builder, at, 0));
+      hasNone = hasNone ? arith::OrIOp::create(builder, at, hasNone, isNone).getResult() : isNone;
+    }
+    return hasNone;
+  }
+
   static bool divide(linalg::GenericOp product, OpOperand &factor) {
     std::optional<Quotient> quotient = quotientOf(factor.get());
     auto zeros = product.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
@@ -132,20 +157,18 @@ struct DivideProducts : plim::ir::impl::PlimDivideProductsBase<DivideProducts> {
     const unsigned rank = resultMap.getNumResults();
     OpBuilder builder(product);
     builder.setInsertionPointAfter(product);
-    Value result = product->getResult(0);
+    Value result = product->getResult(0), hasNone = hasNoTerms(builder, product, factor);
     auto division = linalg::GenericOp::create(
         builder, product.getLoc(), result.getType(), quotient->divisor->get(), result,
         ArrayRef{AffineMap::get(rank, 0, dimensions, product.getContext()),
                  builder.getMultiDimIdentityMap(rank)},
         SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
-        [](OpBuilder &b, Location at, ValueRange arguments) {
-          // One of them is 1, if there are any: else the product of none is as good as divided.
-          Value each = arith::DivFOp::create(b, at, arguments[1], arguments[0]),
-                zero = arith::ConstantOp::create(b, at, b.getZeroAttr(arguments[0].getType())),
-                isOfNone =
-                    arith::CmpFOp::create(b, at, arith::CmpFPredicate::OEQ, arguments[0], zero),
-                some = arith::SelectOp::create(b, at, isOfNone, arguments[1], each);
-          linalg::YieldOp::create(b, at, some);
+        [&](OpBuilder &b, Location at, ValueRange arguments) {
+          Value each = arith::DivFOp::create(b, at, arguments[1], arguments[0]);
+          // A sum of nothing is zero, not divided by zero.
+          if (hasNone)
+            each = arith::SelectOp::create(b, at, hasNone, arguments[1], each);
+          linalg::YieldOp::create(b, at, each);
         });
     result.replaceAllUsesExcept(division->getResult(0), division);
     factor.set(quotient->dividend->get());

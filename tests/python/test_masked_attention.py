@@ -158,6 +158,24 @@ def test_low_numbers_of_others(what, number):
     check(body, lambda scores, visible: np.where(visible, scores + LOW, LOW), LOW, **{number: LOW})
 
 
+def test_maxima_from_a_finite_number_on():
+    """Rows that see nothing are zeros divided by their sum: NaN, other than a product without keys."""
+    random = np.random.default_rng(12)
+    source = SOURCE.replace("BODY", SELECT).replace("LOW", "0xFF800000").replace("%lows = linalg.fill ins(%infinite", "%lows = linalg.fill ins(%least")
+    source = source.replace("  %low = arith", "  %least = arith.constant -3.0e38 : f32\n  %low = arith")
+    for rows, keys in ((96, 128), (3, 0)):
+        q, k, v = (random.standard_normal((size, 16)).astype(np.float32) for size in (rows, keys, keys))
+        want = np.zeros((rows, 16))
+        if keys:
+            scores = np.where(seen(rows, keys, -5), q.astype(np.float64) @ k.T.astype(np.float64), -np.inf)
+            powers = np.exp(scores - np.maximum(scores.max(axis=1, keepdims=True), -3.0e38))
+            with np.errstate(invalid="ignore"):
+                want = powers / powers.sum(axis=1, keepdims=True) @ v
+        for engine in ENGINES:
+            have = engine.loads(source).main(q, k, v, np.array(-5, np.int64), np.zeros(rows, np.float32), np.array(0, np.float32))
+            np.testing.assert_allclose(np.asarray(have), want, rtol=2e-4, atol=2e-4, equal_nan=True)
+
+
 def test_low_numbers_that_are_scaled():
     """2^-10 three times is -2^70, which hides; of -2^29 next to nothing is left."""
     for low, factor, times in ((LOW, 2.0 ** -10, 3), (-2.0 ** 30, 2.0 ** -10, 3)):
