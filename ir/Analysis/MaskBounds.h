@@ -31,8 +31,8 @@ struct MaskBound {
   bool masks;
   bool isLast;
   bool isUnsigned; // then it is what it says as long as no symbol is negative
-  IndexSum
-      visible; // the last iteration that is not masked, or the first one; not a sum of their own loop
+  /// The last iteration that is not masked, or the first one: no sum of this loop.
+  IndexSum visible;
 };
 
 /// Both that each comparison is, as it masks what it holds of or what it does not. Factors are -1, 0 and 1, and constants smaller than

@@ -154,10 +154,10 @@ std::optional<unsigned> dimensionOf(AffineMap map, unsigned loop) {
   return map.getResultPosition(getAffineDimExpr(loop, map.getContext()));
 }
 
+/// Upstream refuses parts of what is empty.
 bool mayBeCut(linalg::LinalgOp op) {
   return op.hasPureTensorSemantics() && op->getNumRegions() == 1 &&
-         !llvm::is_contained(op.getStaticLoopRanges(),
-                             0) && // upstream refuses parts of what is empty
+         !llvm::is_contained(op.getStaticLoopRanges(), 0) &&
          llvm::all_of(op.getIndexingMapsArray(),
                       [](AffineMap map) { return map.isProjectedPermutation(); });
 }

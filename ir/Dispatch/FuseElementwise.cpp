@@ -110,7 +110,8 @@ struct FuseElementwise : plim::ir::impl::PlimFuseElementwiseBase<FuseElementwise
         return;
       for (OpOperand &use : llvm::make_early_inc_range(op->getUses()))
         if (auto consumer = dyn_cast<linalg::LinalgOp>(use.getOwner());
-            consumer && consumer.isDpsInput(&use) && fusionPays(use, /*isRepeated=*/true)) {
+            consumer && consumer.isDpsInput(&use) && fusionPays(use, /*isRepeated=*/true) &&
+            linalg::areElementwiseOpsFusable(&use)) {
           OpBuilder builder(op);
           if (!op->hasOneUse())
             use.set(builder.clone(*op)->getResult(0));
