@@ -1,6 +1,7 @@
 #include "ir/Analysis/LoopWork.h"
 #include "ir/Analysis/MaskBounds.h"
 #include "ir/Analysis/Products.h"
+#include "ir/Codegen/ColumnParts.h"
 #include "ir/Codegen/Host.h"
 #include "ir/Codegen/PackedPanels.h"
 #include "ir/Codegen/Passes.h"
@@ -467,11 +468,17 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
                                        ? unknownRowLength
                                        : std::max<int64_t>(1, sizes[loop]));
       // The root's, or the longer ones of a producer.
+      int products = 0;
       root->getParentOfType<func::FuncOp>().walk([&](linalg::LinalgOp op) {
         rowLength = std::max(rowLength, parallelPoints(op, unknownRowLength) / rows);
-        if (std::optional<Product> product = productOf(op))
+        if (std::optional<Product> product = productOf(op)) {
+          ++products;
           isMasked = isMasked || isMaskedByPlace(op->getOperand(product->rows));
+        }
       });
+      // Attention goes over parts of them.
+      if (products > 1)
+        rowLength = std::min(rowLength, blockOfColumns);
       mostRows = std::min(mostRows, std::max(leastWholeRows, resultElements / rowLength));
       if (isMasked)
         mostRows = std::min(mostRows, mostMaskedRows);

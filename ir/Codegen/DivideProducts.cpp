@@ -1,4 +1,5 @@
 #include "ir/Analysis/Products.h"
+#include "ir/Analysis/RowMaximum.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
 
@@ -26,11 +27,6 @@ struct Quotient {
   OpOperand *dividend, *divisor;
 };
 
-/// What an op yields for a result.
-Value yielded(linalg::GenericOp op, OpResult result) {
-  return op.getMatchingYieldValue(op.getTiedOpOperand(result))->get();
-}
-
 std::optional<Quotient> quotientOf(Value value) {
   auto op = value.getDefiningOp<linalg::GenericOp>();
   if (!op || !op.hasPureTensorSemantics() || op.getNumReductionLoops() != 0 ||
@@ -53,11 +49,11 @@ std::optional<Quotient> quotientOf(Value value) {
   return Quotient{op, dividend, divisor};
 }
 
-/// Does a combiner like `OpTs` make `result` of the elements along one dimension?
-template <typename... OpTs> bool isReductionOf(Value result, Value elements) {
+/// Is `result` the sum of elements along one dimension?
+bool isSumOf(Value result, Value elements) {
   auto op = result.getDefiningOp<linalg::GenericOp>();
   Operation *combiner = op ? yielded(op, cast<OpResult>(result)).getDefiningOp() : nullptr;
-  if (!isa_and_nonnull<OpTs...>(combiner) || op.getNumReductionLoops() != 1)
+  if (!isa_and_nonnull<arith::AddFOp>(combiner) || op.getNumReductionLoops() != 1)
     return false;
   BlockArgument accumulator =
       op.getMatchingBlockArgument(op.getTiedOpOperand(cast<OpResult>(result)));
@@ -78,15 +74,7 @@ bool isAtMostOne(Value exponentials) {
   if (!isa_and_nonnull<math::ExpOp, math::Exp2Op>(exp))
     return false;
   auto difference = exp->getOperand(0).getDefiningOp<arith::SubFOp>();
-  auto inputOf = [&](Value value) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    return argument && argument.getOwner() == op.getBody() ? op->getOperand(argument.getArgNumber())
-                                                           : Value();
-  };
-  Value elements = difference ? inputOf(difference.getLhs()) : Value(),
-        maximum = difference ? inputOf(difference.getRhs()) : Value();
-  return elements && maximum &&
-         isReductionOf<arith::MaximumFOp, arith::MaxNumFOp>(maximum, elements);
+  return difference && subtractsRowMaximum(op, difference);
 }
 
 struct DivideProducts : plim::ir::impl::PlimDivideProductsBase<DivideProducts> {
@@ -138,7 +126,7 @@ struct DivideProducts : plim::ir::impl::PlimDivideProductsBase<DivideProducts> {
         getElementTypeOrSelf(product->getResult(0)) !=
             getElementTypeOrSelf(quotient->divisor->get()) ||
         !isAtMostOne(quotient->dividend->get()) ||
-        !isReductionOf<arith::AddFOp>(quotient->divisor->get(), quotient->dividend->get()))
+        !isSumOf(quotient->divisor->get(), quotient->dividend->get()))
       return false;
     const AffineMap resultMap = product.getMatchingIndexingMap(product.getDpsInitOperand(0)),
                     factorMap = product.getMatchingIndexingMap(&factor);

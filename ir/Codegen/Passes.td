@@ -446,6 +446,33 @@ def PlimSkipMasked : Pass<"plim-skip-masked", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"skipped", "skipped", "tiles whose masked columns are left out">];
 }
 
+def PlimOnlineSoftmax : Pass<"plim-online-softmax", "::mlir::func::FuncOp"> {
+  let summary = "Compute attention in blocks of keys";
+  let description = [{
+    In a dispatch function, where a tile of queries has more than 512 keys, or only a call knows how many, the ops from their
+    scores to the product with the values go over 512 keys at a time, and scores stay in the cache. The maximum of a row so far
+    is subtracted from them; where it grows, sums of exponentials, the result's rows among them, are multiplied by the
+    exponential of the difference between the old one and the new one. That is the online softmax of Milakov and Gimelshein
+    (arXiv:1805.02867), in blocks as in Rabe and Staats (arXiv:2112.05682).
+
+    What is accumulated has to be the maximum, sums of products of the exponentials of scores less the maximum, or sums that
+    do not depend on it. Two products without a softmax between them are taken so, too.
+
+    ```mlir
+    %s = scores of 64x1024; %m = maximum of %s; %p, %l = exponentials of %s - %m, their sum; %o = %p * values
+    // becomes
+    %m, %l, %o = scf.for %j = 0 to 1024 step 512 iter_args(%m = -inf, %l = 0, %o = 0) {
+      %s = scores of 64x512; %n = maximum of %s and %m; %c = exponential of %m - %n
+      %p, %k = exponentials of %s - %n, their sum and %l * %c; %q = %p * values + %o * %c
+      scf.yield %n, %k, %q
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"blocked", "blocked", "tiles whose keys are in blocks">];
+}
+
 def PlimDivideProducts : Pass<"plim-divide-products", "::mlir::func::FuncOp"> {
   let summary = "Divide the product of a softmax, not its probabilities";
   let description = [{

@@ -1,4 +1,5 @@
 #include "ir/Analysis/Products.h"
+#include "ir/Codegen/ColumnParts.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Codegen/VisibleColumns.h"
 #include "ir/Plim/Plim.h"
@@ -145,25 +146,6 @@ private:
   const Known &known;
   DenseMap<Value, Element> elements;
 };
-
-unsigned loopOf(AffineMap map, unsigned dimension) {
-  return cast<AffineDimExpr>(map.getResult(dimension)).getPosition();
-}
-
-std::optional<unsigned> dimensionOf(AffineMap map, unsigned loop) {
-  return map.getResultPosition(getAffineDimExpr(loop, map.getContext()));
-}
-
-/// Upstream refuses parts of what is empty.
-bool mayBeCut(linalg::LinalgOp op) {
-  return op.hasPureTensorSemantics() && op->getNumRegions() == 1 &&
-         !llvm::is_contained(op.getStaticLoopRanges(), 0) &&
-         llvm::all_of(op.getIndexingMapsArray(),
-                      [](AffineMap map) { return map.isProjectedPermutation(); });
-}
-
-/// Ops of one block, and which of their loops has the columns.
-using ColumnLoops = llvm::MapVector<Operation *, unsigned>;
 
 /// What the ops of a block compute of masked columns, followed from an op that masks some to those that see nothing of them.
 class MaskedColumns {
@@ -324,67 +306,20 @@ void addProducers(ColumnLoops &loops) {
 }
 
 /// Makes ops go over some columns alone.
-class Cut {
-public:
-  Cut(IRRewriter &rewriter, const Columns &columns) : rewriter(rewriter), columns(columns) {}
-
-  void cut(const ColumnLoops &loops) {
-    for (auto [op, loop] : loops)
-      cut(cast<linalg::LinalgOp>(op), loop);
-    for (auto [op, loop] : llvm::reverse(loops))
-      rewriter.eraseOp(op);
-  }
-
-private:
-  void cut(linalg::LinalgOp op, unsigned loop) {
+void cut(IRRewriter &rewriter, const ColumnLoops &loops, const Columns &columns) {
+  ColumnParts parts(rewriter, columns);
+  for (auto [op, loop] : loops) {
     rewriter.setInsertionPoint(op);
-    SmallVector<Value> operands;
-    for (OpOperand &operand : op->getOpOperands()) {
-      std::optional<unsigned> dimension = dimensionOf(op.getMatchingIndexingMap(&operand), loop);
-      auto made = cutValues.find(operand.get());
-      operands.push_back(!dimension                ? operand.get()
-                         : made != cutValues.end() ? made->second
-                                                   : part(operand.get(), *dimension));
-    }
-    SmallVector<Type> types;
-    for (OpOperand &init : op.getDpsInitsMutable())
-      types.push_back(operands[init.getOperandNumber()].getType());
-    Operation *made = clone(rewriter, op, types, operands);
-    made->walk([&](linalg::IndexOp index) {
-      if (index.getDim() == loop && !isConstantIntValue(columns.begin, 0)) {
-        rewriter.setInsertionPointAfter(index);
-        Value moved = affine::AffineApplyOp::create(
-            rewriter, index.getLoc(),
-            AffineMap::get(1, 1, rewriter.getAffineDimExpr(0) + rewriter.getAffineSymbolExpr(0)),
-            ValueRange{index, columns.begin});
-        rewriter.replaceAllUsesExcept(index, moved, moved.getDefiningOp());
-      }
-    });
+    auto whole = cast<linalg::LinalgOp>(op);
+    linalg::LinalgOp part = parts.add(whole, loop);
     for (auto [init, result, now] :
-         llvm::zip(op.getDpsInitsMutable(), op->getResults(), made->getResults())) {
-      if (dimensionOf(op.getMatchingIndexingMap(&init), loop))
-        cutValues[result] = now;
-      else
+         llvm::zip(whole.getDpsInitsMutable(), op->getResults(), part->getResults()))
+      if (!dimensionOf(whole.getMatchingIndexingMap(&init), loop))
         rewriter.replaceAllUsesWith(result, now);
-    }
   }
-
-  /// The columns of a tensor; as many of one that has no elements yet.
-  Value part(Value tensor, unsigned dimension) {
-    const Location at = tensor.getLoc();
-    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, at, tensor),
-                              offsets(sizes.size(), rewriter.getIndexAttr(0)),
-                              steps(sizes.size(), rewriter.getIndexAttr(1));
-    sizes[dimension] = getAsOpFoldResult(columns.count);
-    if (!tensor.getDefiningOp<tensor::EmptyOp>())
-      offsets[dimension] = getAsOpFoldResult(columns.begin);
-    return tensor::ExtractSliceOp::create(rewriter, at, tensor, offsets, sizes, steps);
-  }
-
-  IRRewriter &rewriter;
-  Columns columns;
-  DenseMap<Value, Value> cutValues;
-};
+  for (auto [op, loop] : llvm::reverse(loops))
+    rewriter.eraseOp(op);
+}
 
 struct SkipMasked : plim::ir::impl::PlimSkipMaskedBase<SkipMasked> {
   void runOnOperation() override {
@@ -432,7 +367,7 @@ struct SkipMasked : plim::ir::impl::PlimSkipMaskedBase<SkipMasked> {
     std::optional<Columns> columns = visibleColumns(rewriter, op, loop, bounds);
     if (!columns)
       return false;
-    Cut(rewriter, *columns).cut(loops);
+    cut(rewriter, loops, *columns);
     return true;
   }
 };

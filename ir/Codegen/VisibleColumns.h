@@ -2,17 +2,13 @@
 #pragma once
 
 #include "ir/Analysis/MaskBounds.h"
+#include "ir/Codegen/ColumnParts.h"
 
 namespace plim::ir {
 
 /// One of each kind.
 struct MaskBounds {
   std::optional<MaskBound> first, last;
-};
-
-/// Iterations of a loop.
-struct Columns {
-  mlir::Value begin, count;
 };
 
 /// Computes at `builder` those of which the bounds leave some to some row. They are all if a row has none, and where numbers

@@ -255,6 +255,7 @@ void buildCodegen(OpPassManager &manager, const PipelineOptions &options) {
   if (!options.strict) {
     kernel.addPass(createPlimDivideProducts());
     kernel.addPass(createPlimSkipMasked());
+    kernel.addPass(createPlimOnlineSoftmax());
   }
   PlimChoosePanelsOptions panels;
   panels.strict = options.strict;

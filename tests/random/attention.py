@@ -15,6 +15,8 @@ import plimsoll as pl
 from products import TYPES, compare_floats, run, tensor_type
 
 LENGTHS = [1, 2, 3, 7, 16, 31, 48, 64, 65, 96, 128, 200]
+# Keys that are gone over in blocks of 512, where a call may bring any number of them, too.
+LONG = [511, 512, 513, 700, 1024, 1025, 1537]
 DEPTHS = [1, 3, 8, 16, 20, 32, 33, 64]
 
 
@@ -79,7 +81,7 @@ class Attention:
         self.sum = "f64" if self.element == "f64" else "f32"
         self.batch = rng.choice(["", "b", "h", "h", "bh", "bh", "hg", "bhg"])
         self.sizes = {"b": rng.choice([1, 2]), "h": rng.choice([1, 2, 3, 12]), "g": rng.choice([2, 3]), "q": rng.choice([0, *LENGTHS]),
-                      "t": rng.choice(LENGTHS), "d": rng.choice(DEPTHS), "e": rng.choice([*DEPTHS, 300])}
+                      "t": rng.choice(LENGTHS if rng.random() < 0.6 else LONG), "d": rng.choice(DEPTHS), "e": rng.choice([*DEPTHS, 300])}
         # As torch writes it: one batch, made of all, for products.
         self.collapses = len(self.batch) > 1 and "g" not in self.batch and rng.random() < 0.5
         self.unknown = "" if self.collapses else rng.choice(["", "", "", "q", "t", "qt", "t" + self.batch[:1]])
@@ -87,6 +89,8 @@ class Attention:
         self.isNamed = rng.random() < 0.3
         self.byPlace = ByPlace(rng, self.batch) if rng.random() < 0.5 else None
         self.masksMuch = rng.random() < 0.5  # some with numbers that nothing is left of
+        self.masksBegin = rng.random() < 0.2  # nothing of the first keys is left, whatever they are
+        self.grows = rng.random() < 0.3  # later keys have larger scores
         shared = self.batch.replace("g", "")
         self.scores = self.batch + "qt"
         letters = {"Q": self.batch + "qd", "K": shared + "td", "V": shared + "te"}
@@ -278,6 +282,10 @@ def check(case, engines, random):
         values["past"] = random.integers(-1, case.sizes["t"] + 2, values["past"].shape).astype(TYPES[case.byPlace.integer])
     if "mask" in values and case.masksMuch:
         values["mask"][random.random(values["mask"].shape) < 0.5] = -2.0 ** 100
+    if "mask" in values and case.masksBegin and not case.byPlace:
+        values["mask"][..., :random.integers(1, case.sizes["t"] + 1) - 1] = -np.inf
+    if "mask" in values and case.grows:
+        values["mask"] += np.linspace(0, 300, case.sizes["t"], dtype=values["mask"].dtype)
 
     def call(engine, **options):
         return np.asarray(engine.loads(case.source(), **options).main(*values.values()))

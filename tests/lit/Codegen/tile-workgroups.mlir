@@ -313,9 +313,10 @@ func.func private @whole_rows(%a: memref<2048x512xf32>, %b: memref<512x2048xf32>
   return
 }
 
-// Rows that a producer makes longer than those of the result have to fit into the cache as well: 4096 each of 128 would take 2 MiB.
+// Rows that a producer makes longer than those of the result have to fit into the cache as well: 512 of their 4096 elements at a time
+// (plim-online-softmax).
 // CHECK-LABEL: func.func private @long_producer(
-//       CHECK: scf.forall (%{{.*}}) = (0) to (960) step (48)
+//       CHECK: scf.forall (%{{.*}}) = (0) to (960) step (60)
 func.func private @long_producer(%a: memref<960x64xf32>, %b: memref<64x4096xf32>, %c: memref<4096x64xf32>, %o: memref<960x64xf32>)
     attributes {plim.dispatch_function, plim.parallel_loops = array<i64: 0>} {
   %z = arith.constant 0.0 : f32

@@ -1,0 +1,74 @@
+#include "ir/Analysis/RowMaximum.h"
+
+using namespace mlir;
+using namespace plim::ir;
+
+namespace {
+
+/// The operand that a value in the body of an op is an element of.
+OpOperand *operandOf(linalg::GenericOp op, Value element) {
+  auto argument = dyn_cast<BlockArgument>(element);
+  return argument && argument.getOwner() == op.getBody()
+             ? &op->getOpOperand(argument.getArgNumber())
+             : nullptr;
+}
+
+/// Is an element in the body of `op` the same as one in that of `other`, in the same iteration?
+bool isSame(linalg::GenericOp op, Value element, linalg::GenericOp other, Value its) {
+  OpOperand *operand = operandOf(op, element), *otherOperand = operandOf(other, its);
+  if (operand) {
+    const AffineMap map = op.getMatchingIndexingMap(operand);
+    if (otherOperand)
+      return operand->get() == otherOperand->get() &&
+             map == other.getMatchingIndexingMap(otherOperand);
+    // The other op yields what this one reads.
+    auto result = dyn_cast<OpResult>(operand->get());
+    return result && result.getOwner() == other && yielded(other, result) == its &&
+           map == other.getMatchingIndexingMap(other.getTiedOpOperand(result));
+  }
+  if (otherOperand)
+    return false;
+  Operation *def = element.getDefiningOp(), *otherDef = its.getDefiningOp();
+  if (element == its) // of neither body
+    return !def || def->getBlock() != op.getBody();
+  if (!def || !otherDef || def->getBlock() != op.getBody() ||
+      otherDef->getBlock() != other.getBody()) {
+    // Constants may be in a body or in front of it.
+    return def && otherDef && def->hasTrait<OpTrait::ConstantLike>() &&
+           def->getName() == otherDef->getName() &&
+           def->getAttrDictionary() == otherDef->getAttrDictionary();
+  }
+  return def->getName() == otherDef->getName() && def->getNumRegions() == 0 &&
+         def->getNumOperands() == otherDef->getNumOperands() &&
+         def->getAttrDictionary() == otherDef->getAttrDictionary() &&
+         def->getResultTypes() == otherDef->getResultTypes() &&
+         cast<OpResult>(element).getResultNumber() == cast<OpResult>(its).getResultNumber() &&
+         llvm::all_of(llvm::zip(def->getOperands(), otherDef->getOperands()), [&](auto operands) {
+           auto [first, second] = operands;
+           return isSame(op, first, other, second);
+         });
+}
+
+} // namespace
+
+Value plim::ir::yielded(linalg::GenericOp op, OpResult result) {
+  return op.getMatchingYieldValue(op.getTiedOpOperand(result))->get();
+}
+
+bool plim::ir::subtractsRowMaximum(linalg::GenericOp op, arith::SubFOp difference) {
+  OpOperand *operand = operandOf(op, difference.getRhs());
+  auto result = operand ? dyn_cast<OpResult>(operand->get()) : OpResult();
+  auto reduction = result ? dyn_cast<linalg::GenericOp>(result.getOwner()) : linalg::GenericOp();
+  if (!reduction || reduction.getNumReductionLoops() != 1 ||
+      reduction.getNumLoops() != op.getNumLoops())
+    return false;
+  OpOperand *init = reduction.getTiedOpOperand(result);
+  Operation *combiner = yielded(reduction, result).getDefiningOp();
+  if (!isa_and_nonnull<arith::MaximumFOp, arith::MaxNumFOp>(combiner) ||
+      reduction.getMatchingIndexingMap(init) != op.getMatchingIndexingMap(operand))
+    return false;
+  BlockArgument accumulator = reduction.getMatchingBlockArgument(init);
+  const bool isFirst = combiner->getOperand(0) == accumulator;
+  return (isFirst || combiner->getOperand(1) == accumulator) &&
+         isSame(op, difference.getLhs(), reduction, combiner->getOperand(isFirst ? 1 : 0));
+}
