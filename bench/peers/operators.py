@@ -254,7 +254,24 @@ def weights_of_few_bits():
             K=k, N=n, bits=4, block_size=32, accuracy_level=level)
 
 
-for family in (elementwise, reductions, layouts, products, convolutions, weights_of_few_bits):
+def attention():
+    def heads(name, operator, rows, keys, count, of_keys, past=0, **attributes):
+        # A cache has room for all keys.
+        new, kept = [(1, rows, 64 * each) for each in (count, of_keys)], (1, of_keys, keys if past else 0, 64)
+        inputs = [new[0], new[1], new[1]] if not attributes.get("kv_num_heads") else [
+            new[0], new[1], new[1], kept, kept, np.array([keys - 1], np.int32), np.array(keys, np.int32)]
+        row(f"{operator} {name}", f"com.microsoft.{operator}", *inputs, num_heads=count,
+            outputs=3 if attributes.get("kv_num_heads") else 1, **attributes)
+
+    for rows in (128, 1024, 4096):
+        heads(f"12x{rows}x64", "MultiHeadAttention", rows, rows, 12, 12)
+        heads(f"12x{rows}x64, causal", "MultiHeadAttention", rows, rows, 12, 12, unidirectional=1)
+        heads(f"12x{rows}x64, 4 of keys", "GroupQueryAttention", rows, rows, 12, 4, kv_num_heads=4)
+    for rows, past in ((1, 1023), (1, 8191), (64, 4032)):
+        heads(f"12x{rows}x64, 4 of keys, {past} before", "GroupQueryAttention", rows, rows + past, 12, 4, past, kv_num_heads=4)
+
+
+for family in (elementwise, reductions, layouts, products, convolutions, weights_of_few_bits, attention):
     family()
 
 
