@@ -324,22 +324,28 @@ private:
     return yielded;
   }
 
+  /// Has a tensor, or what it is a part of, no elements yet?
+  static bool isEmpty(Value tensor) {
+    while (auto part = tensor.getDefiningOp<tensor::ExtractSliceOp>())
+      tensor = part.getSource();
+    return tensor.getDefiningOp<tensor::EmptyOp>() != nullptr;
+  }
+
   /// What has no elements yet has room for a block.
   void makeScratch(ColumnParts &parts, linalg::LinalgOp op, unsigned columns, Value count) {
     for (OpOperand &init : op.getDpsInitsMutable()) {
       const std::optional<unsigned> dimension =
           dimensionOf(op.getMatchingIndexingMap(&init), columns);
-      auto empty = init.get().getDefiningOp<tensor::EmptyOp>();
-      if (!dimension || !empty)
+      if (!dimension || !isEmpty(init.get()))
         continue;
-      SmallVector<OpFoldResult> sizes = empty.getMixedSizes(),
+      SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, at, init.get()),
                                 offsets(sizes.size(), rewriter.getIndexAttr(0)),
                                 steps(sizes.size(), rewriter.getIndexAttr(1));
       sizes[*dimension] = rewriter.getIndexAttr(blockOfColumns);
       Value scratch =
-          tensor::EmptyOp::create(rewriter, at, sizes, empty.getType().getElementType());
+          tensor::EmptyOp::create(rewriter, at, sizes, getElementTypeOrSelf(init.get()));
       sizes[*dimension] = getAsOpFoldResult(count);
-      parts.replace(empty,
+      parts.replace(init.get(),
                     tensor::ExtractSliceOp::create(rewriter, at, scratch, offsets, sizes, steps));
     }
   }
