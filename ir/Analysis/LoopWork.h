@@ -14,6 +14,9 @@ inline constexpr int64_t pointCost = 64;
 /// Assumed trip count of a loop that is not known at load.
 inline constexpr int64_t unknownTripCount = 256;
 
+/// On a parallel loop, as a unit: each of its iterations is worth a task.
+inline constexpr llvm::StringLiteral tasksAttr = "plim.tasks";
+
 /// Scalar operations of one iteration of the innermost loop of a nest, an `scf.parallel` or `scf.forall`, those of loops in it
 /// included; `workgroupCost` at most.
 int64_t operationsOf(mlir::LoopLikeOpInterface loop);

@@ -309,6 +309,12 @@ struct ChooseWorkgroups : plim::ir::impl::PlimChooseWorkgroupsBase<ChooseWorkgro
   /// The loops of a kernel that others run for it.
   void chooseFor(func::FuncOp function, scf::ParallelOp loop) {
     const SmallVector<int64_t> sizes = tripCountsOf(loop);
+    if (loop->hasAttr(tasksAttr)) {
+      decide(function, SmallVector<int64_t>(sizes.size(), 1), workgroupCost,
+             "each is a part of a reduction");
+      ++chosen;
+      return;
+    }
     const int64_t work = pointCost + operationsOf(loop);
     int64_t left = std::max<int64_t>(1, workgroupCost / work), points = 1;
     SmallVector<int64_t> tiles(sizes.size(), 0);

@@ -2,6 +2,7 @@
 #include "ir/Analysis/LoopWork.h"
 #include "ir/Dispatch/KernelDispatches.h"
 #include "ir/Dispatch/Passes.h"
+#include "ir/Dispatch/SharedReductions.h"
 #include "ir/Plim/Plim.h"
 #include "support/CheckedMath.h"
 
@@ -41,7 +42,7 @@ public:
   /// Nothing where the iterations have to stay with the kernel, or are not worth a second task.
   static std::optional<ParallelLoop> of(scf::ParallelOp loop) {
     ParallelLoop result(loop);
-    if (loop.getNumReductions() > 0 || !isWorthTasks(loop) || !isSelfContained(loop))
+    if (!isWorthTasks(loop) || !isSelfContained(loop))
       return std::nullopt;
     llvm::SetVector<Value> needed;
     needed.insert_range(loop->getOperands());
@@ -173,7 +174,8 @@ private:
         return isOwn(op->getOperand(0));
       // Upstream's release of buffers knows no other regions.
       const bool hasKnownRegions =
-          op->getNumRegions() == 0 || isa<RegionBranchOpInterface, linalg::LinalgOp>(op);
+          op->getNumRegions() == 0 ||
+          isa<RegionBranchOpInterface, linalg::LinalgOp, scf::ReduceOp>(op);
       return hasKnownRegions && !isVariable(op) && !isa<CallOpInterface, ContextOp>(op) &&
              !hasEffect<MemoryEffects::Allocate>(op) && !hasEffect<MemoryEffects::Free>(op);
     };
@@ -258,8 +260,13 @@ struct OutlineParallelLoops : plim::ir::impl::PlimOutlineParallelLoopsBase<Outli
       if (loop.getNumReductions() > 0)
         reducing.push_back(loop);
     });
-    for (scf::ParallelOp loop : reducing)
-      carryResults(rewriter, loop);
+    for (scf::ParallelOp loop : reducing) {
+      // Others have their own tasks, and the order of the source is one.
+      scf::ParallelOp part;
+      if (!strict && !loop->getParentOfType<scf::ParallelOp>() && ParallelLoop::of(loop))
+        part = shareReduction(rewriter, loop);
+      carryResults(rewriter, part ? part : loop);
+    }
     return success();
   }
 

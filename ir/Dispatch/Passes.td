@@ -436,7 +436,9 @@ def PlimOutlineParallelLoops : Pass<"plim-outline-parallel-loops", "::mlir::Modu
     loop with loops inside becomes two dispatches, of which the one for calls that keep them apart has `llvm.noalias`. Buffers of which at most
     one is an argument have it always.
 
-    A loop that reduces becomes an `scf.for` that carries the results; its operations may be regrouped.
+    A loop that reduces becomes one of at most 64 parts, which store what they reduce, and an `scf.for` that reduces that. Each part,
+    and a loop whose reduction is not by one operation with a neutral element, is an `scf.for` that carries the results; its operations
+    may be regrouped.
 
     Loops stay where they are if the work is known to be less than a task is worth, if something in them calls, uses a variable
     of the module or allocates memory of a size that is not known, if they write none of the kernel's buffers, or if they use a buffer with

@@ -544,3 +544,115 @@ def test_reductions():
             np.testing.assert_allclose(row, max(x.sum(axis=1, dtype=np.float64), default=-1e30), rtol=1e-5, atol=1e-3)
             rows.add(float(row))
         assert len(sums) == len(rows) == 1
+
+
+COMBINERS = {
+    "arith.addf": ("f64", 0.0, np.sum), "arith.mulf": ("f32", 1.0, np.prod), "arith.maximumf": ("f32", -np.inf, np.max),
+    "arith.minnumf": ("f64", np.inf, np.min), "arith.addi": ("i32", 5, lambda x: 5 + x.sum(dtype=np.int32)),
+    "arith.xori": ("i64", 0, np.bitwise_xor.reduce), "arith.ori": ("i8", 0, np.bitwise_or.reduce), "arith.maxsi": ("i16", -32768, np.max),
+    "arith.minui": ("i32", -1, lambda x: x.view(np.uint32).min().astype(np.int32)),
+}
+KINDS = {"f32": np.float32, "f64": np.float64, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64}
+
+
+@pytest.mark.parametrize("combiner", COMBINERS)
+@pytest.mark.parametrize("extents", [(0,), (1,), (31_000,), (100_003,), (1_000_003,), (3, 200_001), (70_001, 3), (5, 0), (40, 41, 43)])
+def test_reductions(combiner, extents):
+    """Workgroups share parts of what a loop reduces, which are the same for any number of them; from a begin on and in steps."""
+    element, start, want = COMBINERS[combiner]
+    kind, rank = KINDS[element], len(extents)
+    begins, steps = [2, 0, 1][:rank], [3, 1, 2][:rank]
+    names = [f"%i{each}" for each in range(rank)]
+    literal = {np.inf: "0x7FF0000000000000", -np.inf: "0xFF800000"}.get(start, start)
+    buffer = f"memref<{'?x' * rank}{element}>"
+    source = f"""func.func @main(%x: {buffer}, %o: memref<{element}>) {{
+      %start = arith.constant {literal} : {element}
+      {" ".join(f"%c{value} = arith.constant {value} : index" for value in range(4))}
+      {" ".join(f"%n{each} = memref.dim %x, %c{each} : {buffer}" for each in range(rank))}
+      %r = scf.parallel ({", ".join(names)}) = ({", ".join(f"%c{each}" for each in begins)})
+          to ({", ".join(f"%n{each}" for each in range(rank))}) step ({", ".join(f"%c{each}" for each in steps)}) init (%start) -> {element} {{
+        %u = memref.load %x[{", ".join(names)}] : {buffer}
+        scf.reduce(%u : {element}) {{
+        ^bb0(%a: {element}, %b: {element}):
+          %s = {combiner} %a, %b : {element}
+          scf.reduce.return %s : {element}
+        }}
+      }}
+      memref.store %r, %o[] : memref<{element}>
+      return
+    }}"""
+    random = np.random.default_rng(len(combiner) + sum(extents))
+    shape = [begin + step * extent for begin, step, extent in zip(begins, steps, extents)]
+    x = random.standard_normal(shape) if kind in (np.float32, np.float64) else random.integers(-100, 100, shape)
+    x = (1 + x / 4096 if combiner == "arith.mulf" else x).astype(kind)
+    seen = x[tuple(slice(begin, None, step) for begin, step in zip(begins, steps))]
+    results = []
+    for engine in [*ENGINES.values()]:
+        o = np.zeros((), kind)
+        engine.loads(source).main(x, o)
+        results.append(o)
+    assert len({each.tobytes() for each in results}) == 1
+    with np.errstate(over="ignore"):
+        wide = seen.astype(np.float64) if kind == np.float32 else seen
+        expected = want(wide.reshape(-1)) if seen.size else kind(start)
+    if kind in (np.float32, np.float64):
+        np.testing.assert_allclose(results[0], expected, rtol=1e-3 if kind == np.float32 else 1e-9, atol=1e-9 * max(1, seen.size))
+    else:
+        assert results[0] == expected
+
+
+def test_several_reductions():
+    """Two results and what each iteration writes, a condition inside, and a reduction by two operations, which stays with the kernel."""
+    source = """func.func @main(%x: memref<?xf32>, %y: memref<?xf32>, %o: memref<3xf32>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %zero = arith.constant 0.0 : f32
+      %low = arith.constant 0xFF800000 : f32
+      %n = memref.dim %x, %c0 : memref<?xf32>
+      %r:2 = scf.parallel (%i) = (%c0) to (%n) step (%c1) init (%zero, %low) -> (f32, f32) {
+        %u = memref.load %x[%i] : memref<?xf32>
+        %t = arith.mulf %u, %u : f32
+        memref.store %t, %y[%i] : memref<?xf32>
+        %is = arith.cmpf ogt, %u, %zero : f32
+        %v = scf.if %is -> f32 {
+          scf.yield %t : f32
+        } else {
+          scf.yield %zero : f32
+        }
+        scf.reduce(%v, %u : f32, f32) {
+        ^bb0(%a: f32, %b: f32):
+          %s = arith.addf %a, %b : f32
+          scf.reduce.return %s : f32
+        }, {
+        ^bb0(%a: f32, %b: f32):
+          %s = arith.maximumf %b, %a : f32
+          scf.reduce.return %s : f32
+        }
+      }
+      %q = scf.parallel (%i) = (%c0) to (%n) step (%c1) init (%zero) -> f32 {
+        %u = memref.load %x[%i] : memref<?xf32>
+        scf.reduce(%u : f32) {
+        ^bb0(%a: f32, %b: f32):
+          %h = math.absf %b : f32
+          %s = arith.addf %a, %h : f32
+          scf.reduce.return %s : f32
+        }
+      }
+      memref.store %r#0, %o[%c0] : memref<3xf32>
+      memref.store %r#1, %o[%c1] : memref<3xf32>
+      memref.store %q, %o[%c2] : memref<3xf32>
+      return
+    }"""
+    x = np.random.default_rng(5).standard_normal(300_007).astype(np.float32)
+    for engine in ENGINES.values():
+        y, o = np.zeros_like(x), np.zeros(3, np.float32)
+        engine.loads(source).main(x, y, o)
+        np.testing.assert_array_equal(y, x * x)
+        wide = x.astype(np.float64)
+        np.testing.assert_allclose(o, [(wide[x > 0] ** 2).sum(), x.max(), np.abs(wide).sum()], rtol=1e-4)
+        y, o = np.zeros_like(x), np.zeros(3, np.float32)
+        engine.loads(source, numerics="strict").main(x, y, o)
+        strict = np.zeros(3, np.float32)
+        engine.loads(source, oracle=True).main(x, y, strict)
+        assert o.tobytes() == strict.tobytes()

@@ -86,14 +86,28 @@ func.func @negative(%x: memref<2000000xf32>) attributes {plim.kernel} {
 
 // -----
 
-// These stay: a sum, whose order is open unless that of the loop is asked for; little work; memory whose size only an iteration knows; a
-// buffer with strides that
-// the caller passes; a function that is no kernel.
-//   CHECK-NOT: plim.dispatch
-//       CHECK: scf.for {{.*}} iter_args(%[[SUM:.*]] = %{{.*}}) -> (f32)
-//       CHECK: arith.addf %[[SUM]], %{{.*}} fastmath<reassoc> : f32
-//   CHECK-NOT: plim.dispatch
+// At most 64 parts of a sum, the same for any number of threads; `strict` goes on in the order of the source.
+// CHECK-LABEL: func.func private @sum_loop(
+//  CHECK-SAME: %[[PARTS:.*]]: index, %[[LENGTH:.*]]: index, %[[TRIPS:.*]]: index, %{{.*}}: memref<?xf32> {{.*}}, %[[STORE:.*]]: memref<64xf32>
+//       CHECK: scf.parallel (%[[PART:.*]]) = (%{{.*}}) to (%[[PARTS]])
+//       CHECK:   %[[FIRST:.*]] = arith.muli %[[PART]], %[[LENGTH]]
+//       CHECK:   %[[REST:.*]] = arith.subi %[[TRIPS]], %[[FIRST]]
+//       CHECK:   %[[COUNT:.*]] = arith.minsi %[[LENGTH]], %[[REST]]
+//       CHECK:   %[[NONE:.*]] = arith.constant -0.000000e+00 : f32
+//       CHECK:   %[[SUM:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[NONE]])
+//       CHECK:     arith.addf {{.*}} fastmath<reassoc> : f32
+//       CHECK:   memref.store %[[SUM]], %[[STORE]][%[[PART]]]
+//       CHECK: plim.tasks
+// CHECK-LABEL: func.func @sum(
+//       CHECK: %[[BUFFER:.*]] = memref.alloc() : memref<64xf32>
+//       CHECK: plim.dispatch @sum_loop {{.*}} outs(%[[BUFFER]] : memref<64xf32>)
+//       CHECK: scf.for {{.*}} iter_args(%[[SO_FAR:.*]] = %{{.*}}) -> (f32)
+//       CHECK:   %[[OF_PART:.*]] = memref.load %[[BUFFER]]
+//       CHECK:   arith.addf %[[SO_FAR]], %[[OF_PART]] : f32
+//       CHECK: memref.dealloc %[[BUFFER]]
 // STRICT-LABEL: func.func @sum(
+//  STRICT-NOT: plim.dispatch
+//       STRICT: scf.for {{.*}} iter_args
 //       STRICT: arith.addf %{{.*}}, %{{.*}} : f32
 func.func @sum(%x: memref<?xf32>, %n: index) -> f32 attributes {plim.kernel} {
   %c0 = arith.constant 0 : index
@@ -104,6 +118,32 @@ func.func @sum(%x: memref<?xf32>, %n: index) -> f32 attributes {plim.kernel} {
     scf.reduce(%u : f32) {
     ^bb0(%a: f32, %b: f32):
       %s = arith.addf %a, %b : f32
+      scf.reduce.return %s : f32
+    }
+  }
+  return %r : f32
+}
+
+// -----
+
+// These stay: what is reduced by more than one operation, in any order unless that of the loop is asked for; little work; memory whose size
+// only an iteration knows; a buffer with strides that the caller passes; a function that is no kernel.
+//   CHECK-NOT: plim.dispatch
+//       CHECK: scf.for {{.*}} iter_args(%[[SUM:.*]] = %{{.*}}) -> (f32)
+//       CHECK: arith.addf %{{.*}}, %{{.*}} fastmath<reassoc> : f32
+//   CHECK-NOT: plim.dispatch
+// STRICT-LABEL: func.func @norm(
+//       STRICT: arith.addf %{{.*}}, %{{.*}} : f32
+func.func @norm(%x: memref<?xf32>, %n: index) -> f32 attributes {plim.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %r = scf.parallel (%i) = (%c0) to (%n) step (%c1) init (%zero) -> f32 {
+    %u = memref.load %x[%i] : memref<?xf32>
+    scf.reduce(%u : f32) {
+    ^bb0(%a: f32, %b: f32):
+      %h = arith.mulf %b, %b : f32
+      %s = arith.addf %a, %h : f32
       scf.reduce.return %s : f32
     }
   }
