@@ -6,6 +6,7 @@
 #include "jit/ObjectCache.h"
 #include "jit/TargetMachines.h"
 #include "jit/UnrollLoops.h"
+#include "jit/VectorFunctions.h"
 #include "jit/VectorMath.h"
 #include "jit/VectorPipeline.h"
 
@@ -267,6 +268,15 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const Patience &pat
   if (isDispatched && numerics == Numerics::Default &&
       machine.getTargetTriple().getArch() == llvm::Triple::x86_64)
     library.addVectorizableFunctions(vectorMathFunctions(device->vectorBits));
+  const bool hasOwnFunctions =
+      isFast && numerics == Numerics::Default && hasVectorFunctions(*device);
+  if (hasOwnFunctions) {
+    library.addVectorizableFunctions(vectorFunctions());
+    builder.registerVectorizerStartEPCallback(
+        [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
+          passes.addPass(NameVectorFunctions());
+        });
+  }
   functions.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
   builder.registerPipelineStartEPCallback(
       [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
@@ -304,6 +314,8 @@ Status ObjectEmitter::optimise(llvm::TargetMachine &machine, const Patience &pat
     passes = builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
   else
     passes = kind == CodeKind::Host ? makeHostPipeline() : makeShortPipeline();
+  if (hasOwnFunctions)
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(ExpandVectorFunctions()));
   passes.run(*module, modules);
   return okStatus();
 }

@@ -38,6 +38,7 @@ Host plim::ir::hostOf(Operation *op) {
     host.vectorBits = device.vectorBits;
   host.vectorRegisters = host.isAArch64 || device.hasFeature("avx512vl") ? 32 : 16;
   host.hasMasks = device.hasFeature("avx512bw") && device.hasFeature("avx512vl");
+  host.hasVectorFunctions = device.vectorBits >= 512 && device.hasFeature("avx512f");
   host.cores = std::max<int64_t>(1, device.cores);
   for (const targets::CacheDescription &cache : device.caches) {
     if (cache.level == 2)

@@ -430,8 +430,11 @@ void plim::ir::populateMathPolynomialPatterns(RewritePatternSet &patterns) {
 
 void plim::ir::populateLogarithmPatterns(RewritePatternSet &patterns) {
   patterns.add<Expand<math::LogOp, log<baseE>>, Expand<math::Log2Op, log<base2>>,
-               Expand<math::Log10Op, log<base10>>, Expand<math::Log1pOp, log1p>>(
-      patterns.getContext());
+               Expand<math::Log10Op, log<base10>>>(patterns.getContext());
+}
+
+void plim::ir::populateLog1pPattern(RewritePatternSet &patterns) {
+  patterns.add<Expand<math::Log1pOp, log1p>>(patterns.getContext());
 }
 
 void plim::ir::populatePowerPatterns(RewritePatternSet &patterns) {

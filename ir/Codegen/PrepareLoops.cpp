@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace plim::ir {
 #define GEN_PASS_DEF_PLIMPREPARELOOPS
@@ -159,18 +160,29 @@ struct PrepareLoops : plim::ir::impl::PlimPrepareLoopsBase<PrepareLoops> {
     });
   }
 
-  /// Polynomials for f32 and narrower; f64 and the other functions stay calls of the vector library.
+  /// Polynomials for f32 and narrower; f64 and the other functions stay calls of the vector library, or get instructions when they
+  /// are vectors.
   /// Upstream has more, but its sin and cos lose all digits at large arguments, its atan, asin, acos
   /// and cbrt are off by up to 40 units in the last place, its logarithms flush denormals.
   void approximate(func::FuncOp function) {
     RewritePatternSet patterns(&getContext());
     populateMathF32ExpansionPatterns(patterns, [](StringRef) { return true; });
     populateMathPolynomialPatterns(patterns);
-    populateLogarithmPatterns(patterns);
-    if (hostOf(function).multipliesAndAdds)
-      populatePowerPatterns(patterns);
+    populateLog1pPattern(patterns);
+    const Host host = hostOf(function);
+    if (!host.hasVectorFunctions) {
+      populateLogarithmPatterns(patterns);
+      if (host.multipliesAndAdds)
+        populatePowerPatterns(patterns);
+    }
     if (failed(applySoundPatterns(function, std::move(patterns))))
       signalPassFailure();
+    if (host.hasVectorFunctions)
+      function.walk([&](Operation *op) {
+        if (isa<math::LogOp, math::Log2Op, math::Log10Op, math::PowFOp>(op) &&
+            getElementTypeOrSelf(op->getResult(0).getType()).getIntOrFloatBitWidth() >= 32)
+          op->setAttr(vectorFunctionAttr, UnitAttr::get(&getContext()));
+      });
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include "ir/Analysis/Products.h"
 #include "ir/Analysis/Reductions.h"
+#include "ir/Codegen/MathPolynomials.h"
 #include "ir/Plim/Plim.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -48,7 +49,7 @@ bool takesVectors(Operation &op) {
           arith::CeilDivUIOp, arith::FloorDivSIOp, arith::RemFOp>(op) ||
       !OpTrait::hasElementwiseMappableTraits(&op))
     return false;
-  return isa<arith::ArithDialect>(op.getDialect()) ||
+  return isa<arith::ArithDialect>(op.getDialect()) || op.hasAttr(vectorFunctionAttr) ||
          isa<math::FmaOp, math::AbsFOp, math::AbsIOp, math::SqrtOp, math::RsqrtOp, math::FloorOp,
              math::CeilOp, math::TruncOp, math::RoundEvenOp, math::CopySignOp, math::CtPopOp,
              math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::IsNaNOp, math::IsInfOp,
