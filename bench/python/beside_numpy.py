@@ -202,16 +202,18 @@ def jits(random, first):
 
 
 def functions(random, first):
-    """Of positive numbers that the second-level cache has room for, one thread."""
+    """Of positive numbers that the second-level cache has room for, in f32, one thread."""
     engine = pl.Engine(threads=1)
-    x = random.uniform(1e-3, 10, 1 << 16).astype(np.float32)
-    y = random.uniform(-4, 4, x.size).astype(np.float32)
-    for function in (np.exp, np.exp2, np.log, np.log2, np.log10, np.log1p, np.power):
-        arrays = (x, y) if function is np.power else (x,)
+    x, y = random.uniform(1e-3, 10, 1 << 16), random.uniform(-4, 4, 1 << 16)
+    logarithms = (np.log, np.log2, np.log10)
+    of_f32 = (np.exp, np.exp2, *logarithms, np.log1p, np.power)
+    for function, dtype in [*((each, np.float32) for each in of_f32),
+                            *((each, np.float64) for each in (*logarithms, np.power))]:
+        arrays = [each.astype(dtype) for each in ((x, y) if function is np.power else (x,))]
         compiled = pl.jit(lambda *arrays, function=function: function(*arrays), engine=engine)
         begin = time.perf_counter()
         got = compiled(*arrays)
-        name = f"function/{function.__name__} {x.size}"
+        name = f"function/{function.__name__} {x.size}{' of f64' if dtype is np.float64 else ''}"
         first[name] = time.perf_counter() - begin
         np.testing.assert_allclose(got, function(*(array.astype(np.float64) for array in arrays)), rtol=1e-6)
         yield name, lambda: compiled(*arrays), lambda: function(*arrays)

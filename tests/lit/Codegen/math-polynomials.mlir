@@ -148,3 +148,30 @@ func.func private @logarithms(%a: tensor<8xf32>, %b: tensor<8xf64>, %o: tensor<8
   } -> tensor<8xf64>
   return %r : tensor<8xf64>
 }
+
+// -----
+
+#v = affine_map<(d0) -> (d0)>
+
+// With AVX-512 logarithms and powers of f32 and f64 stay, of vectors too, as functions that are no calls.
+// CHECK-LABEL: func.func private @vector_functions(
+//       CHECK: math.log %{{.*}} {plim.vector_function} : f32
+//       CHECK: math.powf %{{.*}}, %{{.*}} {plim.vector_function} : f64
+//       CHECK: arith.extf %{{.*}} : f16 to f32
+//       CHECK: math.log2 %{{.*}} {plim.vector_function} : f32
+//   CHECK-NOT: math.log1p
+module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #dlti.target_device_spec<"plim.kind" = "cpu", "plim.triple" = "x86_64-unknown-linux-gnu", "plim.vector_bits" = 512 : i64, "plim.features" = ["+avx512f", "+fma"]>>} {
+  func.func private @vector_functions(%a: tensor<8xf32>, %b: tensor<8xf64>, %c: tensor<8xf16>, %o: tensor<8xf32>)
+      -> (tensor<8xf32>, tensor<8xf64>, tensor<8xf16>, tensor<8xf32>) attributes {plim.dispatch_function} {
+    %r:4 = linalg.generic {indexing_maps = [#v, #v, #v, #v], iterator_types = ["parallel"]}
+        outs(%a, %b, %c, %o : tensor<8xf32>, tensor<8xf64>, tensor<8xf16>, tensor<8xf32>) {
+    ^bb0(%x: f32, %y: f64, %z: f16, %w: f32):
+      %0 = math.log %x : f32
+      %1 = math.powf %y, %y : f64
+      %2 = math.log2 %z : f16
+      %3 = math.log1p %w : f32
+      linalg.yield %0, %1, %2, %3 : f32, f64, f16, f32
+    } -> (tensor<8xf32>, tensor<8xf64>, tensor<8xf16>, tensor<8xf32>)
+    return %r#0, %r#1, %r#2, %r#3 : tensor<8xf32>, tensor<8xf64>, tensor<8xf16>, tensor<8xf32>
+  }
+}
