@@ -18,7 +18,7 @@ import numpy as np
 
 from . import _native, _trace
 # They say what NumPy's functions are.
-from . import _elements, _products, _reductions, _shapes, _sorting
+from . import _composed, _elements, _products, _reductions, _shapes, _sorting
 from ._dims import Dim, Known, identical, symbol, value_of
 from ._emit import Value, element_of, native_order, type_of
 from .engine import Engine

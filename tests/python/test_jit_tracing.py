@@ -60,7 +60,7 @@ def test_what_is_not_known():
             (lambda x: x.__setitem__(0, 1), "do not change"),
             (lambda x: np.where(x), "unknown shape"),
             (lambda x: np.add(x, x, where=x > 0), "where"),
-            (lambda x: np.sum(x, initial=3), "initial"), (lambda x: np.modf(x), "modf"),
+            (lambda x: np.sum(x, initial=3), "initial"), (lambda x: np.frexp(x), "frexp"),
             (lambda x: x[x > 0], "integer"), (lambda x: np.divide.accumulate(x), "accumulate"),
             (lambda x: x.astype(complex), "complex"), (lambda x: np.ldexp(x, 2), "ldexp"),
             (lambda x: "text" + x, "")):
@@ -259,9 +259,9 @@ def test_options_are_known():
 
 def test_what_is_not_known_has_its_whole_name_and_a_substitute():
     x = np.ones(3)
-    for function, message in ((lambda x: np.linalg.norm(x), r"numpy\.linalg\.norm is not.*numpy\.sqrt\("),
+    for function, message in ((lambda x: np.argwhere(x), r"numpy\.argwhere is not.*numpy\.where\("),
                               (lambda x: np.fft.fft(x), r"numpy\.fft\.fft is not among what plimsoll.jit knows$"),
-                              (lambda x: np.append(x, x), r"numpy\.append is not.*concatenate\("),
+                              (lambda x: np.nonzero(x), r"numpy\.nonzero is not.*numpy\.where\("),
                               (lambda x: np.add.at(x, 0, 1), r"numpy\.add\.at is not")):
         with pytest.raises(TypeError, match=message):
             pl.jit(function)(x)
@@ -269,6 +269,5 @@ def test_what_is_not_known_has_its_whole_name_and_a_substitute():
 
 def test_substitutes_are_what_they_stand_for(dynamic):
     x = numbers((4, 5), np.float32, 6)
-    check(lambda x: (np.take_along_axis(x, x.argsort(1), 1), np.sqrt((x * x).sum(1)), (x != 0).sum(),
-                     np.where(np.isnan(x), 0, x).sum(), x.max() - x.min(), x // 2, x % 2), x, dynamic=dynamic)
-    same(pl.jit(lambda x: np.sqrt((x * x).sum(1)), dynamic=dynamic)(x), np.linalg.norm(x, axis=1))
+    check(lambda x: np.take_along_axis(x, x.argsort(1), 1), x, dynamic=dynamic)
+    same(pl.jit(lambda x: (x[:, None] == np.arange(9)).sum(0), dynamic=dynamic)(np.array([3, 1, 3, 8])), np.bincount([3, 1, 3, 8]))
