@@ -13,21 +13,36 @@ OpOperand *operandOf(linalg::GenericOp op, Value element) {
              : nullptr;
 }
 
+/// What makes the elements of an operand one by one, in the iterations of the op that reads them.
+linalg::GenericOp makerOf(linalg::GenericOp op, OpOperand *operand) {
+  auto maker = operand->get().getDefiningOp<linalg::GenericOp>();
+  if (!maker || maker.getNumReductionLoops() > 0 || maker->getNumResults() != 1 ||
+      !op.getMatchingIndexingMap(operand).isIdentity() ||
+      !maker.getMatchingIndexingMap(maker.getDpsInitOperand(0)).isIdentity())
+    return {};
+  return maker;
+}
+
 /// Is an element in the body of `op` the same as one in that of `other`, in the same iteration?
 bool isSame(linalg::GenericOp op, Value element, linalg::GenericOp other, Value its) {
   OpOperand *operand = operandOf(op, element), *otherOperand = operandOf(other, its);
+  if (operand && otherOperand)
+    return operand->get() == otherOperand->get() &&
+           op.getMatchingIndexingMap(operand) == other.getMatchingIndexingMap(otherOperand);
   if (operand) {
-    const AffineMap map = op.getMatchingIndexingMap(operand);
-    if (otherOperand)
-      return operand->get() == otherOperand->get() &&
-             map == other.getMatchingIndexingMap(otherOperand);
     // The other op yields what this one reads.
     auto result = dyn_cast<OpResult>(operand->get());
-    return result && result.getOwner() == other && yielded(other, result) == its &&
-           map == other.getMatchingIndexingMap(other.getTiedOpOperand(result));
+    if (result && result.getOwner() == other && yielded(other, result) == its &&
+        op.getMatchingIndexingMap(operand) ==
+            other.getMatchingIndexingMap(other.getTiedOpOperand(result)))
+      return true;
+    linalg::GenericOp maker = makerOf(op, operand);
+    return maker && isSame(maker, yielded(maker, cast<OpResult>(maker->getResult(0))), other, its);
   }
-  if (otherOperand)
-    return false;
+  if (otherOperand) {
+    linalg::GenericOp maker = makerOf(other, otherOperand);
+    return maker && isSame(op, element, maker, yielded(maker, cast<OpResult>(maker->getResult(0))));
+  }
   Operation *def = element.getDefiningOp(), *otherDef = its.getDefiningOp();
   if (element == its) // of neither body
     return !def || def->getBlock() != op.getBody();

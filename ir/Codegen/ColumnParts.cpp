@@ -21,11 +21,16 @@ bool plim::ir::mayBeCut(linalg::LinalgOp op) {
                       [](AffineMap map) { return map.isProjectedPermutation(); });
 }
 
-linalg::LinalgOp ColumnParts::add(linalg::LinalgOp op, unsigned loop) {
+linalg::LinalgOp ColumnParts::add(linalg::LinalgOp op, unsigned loop,
+                                  const DenseMap<unsigned, Value> &inits) {
   SmallVector<Value> operands;
   for (OpOperand &operand : op->getOpOperands()) {
     const std::optional<unsigned> dimension =
         dimensionOf(op.getMatchingIndexingMap(&operand), loop);
+    if (Value init = inits.lookup(operand.getOperandNumber())) {
+      operands.push_back(init);
+      continue;
+    }
     auto part = parts.find(operand.get());
     operands.push_back(part != parts.end() ? part->second
                        : dimension         ? slice(operand.get(), *dimension)

@@ -37,8 +37,10 @@ public:
   void replace(mlir::Value whole, mlir::Value part) { parts[whole] = part; }
 
   /// A copy, at the rewriter's place, of an op whose columns `loop` has. It takes the results of copies, and of other operands a
-  /// slice, where they have columns.
-  mlir::linalg::LinalgOp add(mlir::linalg::LinalgOp op, unsigned loop);
+  /// slice, where they have columns; `inits` are, by numbers of operands, what some results begin with instead.
+  mlir::linalg::LinalgOp
+  add(mlir::linalg::LinalgOp op, unsigned loop,
+      const llvm::DenseMap<unsigned, mlir::Value> &inits = llvm::DenseMap<unsigned, mlir::Value>());
 
 private:
   mlir::Value slice(mlir::Value tensor, unsigned dimension);

@@ -43,8 +43,8 @@ struct RowResult {
 /// products, of which one takes rows that the other makes, are an attention without a softmax.
 class Attention {
 public:
-  /// Nothing if `product` is not the last of such ops.
-  static std::optional<Attention> endingWith(linalg::LinalgOp product) {
+  /// Nothing if `product` is not what takes the weights of one.
+  static std::optional<Attention> of(linalg::LinalgOp product) {
     std::optional<Product> its = productOf(product);
     if (!its || its->depthLoops.size() != 1 || !mayBeCut(product))
       return std::nullopt;
@@ -99,12 +99,12 @@ private:
     llvm::sort(sorted, [](auto &a, auto &b) { return a.first->isBeforeInBlock(b.first); });
     for (auto [op, its] : sorted)
       loops[op] = its;
-    return loops.back().first == product;
+    return true;
   }
 
   /// Takes nothing between the ops what they compute? Then it is there in front of the loop, or comes behind it.
   bool isClosed() {
-    for (Operation *op = loops.front().first; op != product; op = op->getNextNode())
+    for (Operation *op = loops.front().first; op != loops.back().first; op = op->getNextNode())
       if (!loops.contains(op) && llvm::any_of(op->getOperands(), [&](Value operand) {
             return loops.contains(operand.getDefiningOp());
           }))
@@ -178,18 +178,51 @@ private:
         rows[result] = RowResult{&init, kind, dims};
       }
     }
+    // What is accumulated is not known before all columns have been seen.
+    for (auto &[result, row] : rows)
+      if (row.kind != Kind::Maximum &&
+          llvm::any_of(result.getUsers(), [&](Operation *user) { return loops.contains(user); }))
+        return false;
     if (!maximum)
       return llvm::any_of(llvm::make_first_range(loops), [&](Operation *op) {
         return op != product && productOf(cast<linalg::LinalgOp>(op));
       });
     // A maximum of nothing is -inf here, whatever it starts from, of which exponentials see nothing.
+    APFloat start(0.0);
+    auto fill = rows.find(maximum)->second.init->get().getDefiningOp<linalg::FillOp>();
     if (!exponential ||
-        !llvm::all_of(maximum.getUsers(), [&](Operation *user) { return loops.contains(user); }))
+        !llvm::all_of(maximum.getUsers(), [&](Operation *user) { return loops.contains(user); }) ||
+        !matchPattern(fill.getInputs()[0], m_ConstantFloat(&start)) ||
+        (start.isInfinity() && !start.isNegative()))
       return false;
     return llvm::all_of(rows, [&](auto &row) {
-      return row.second.kind != Kind::Weight ||
-             getElementTypeOrSelf(row.first.getType()) == getElementTypeOrSelf(maximum.getType());
+      return row.second.kind != Kind::Weight || (getElementTypeOrSelf(row.first.getType()) ==
+                                                     getElementTypeOrSelf(maximum.getType()) &&
+                                                 isOnlyDivided(row.first));
     });
+  }
+
+  /// Is a sum of weights a quotient of two of them wherever it is used? In a row of which nothing but -inf is seen weights are NaN,
+  /// and zero here: quotients are NaN.
+  bool isOnlyDivided(Value sum) {
+    return llvm::all_of(sum.getUses(), [&](OpOperand &use) {
+      auto op = dyn_cast<linalg::GenericOp>(use.getOwner());
+      return op && llvm::all_of(op.getMatchingBlockArgument(&use).getUsers(), [&](Operation *user) {
+               // Where there are no columns at all, a sum stays what it is (plim-divide-products).
+               if (auto select = dyn_cast<arith::SelectOp>(user))
+                 return select.getCondition().getParentRegion() != &op.getRegion();
+               auto division = dyn_cast<arith::DivFOp>(user);
+               return division && isSum(op, division.getLhs()) && isSum(op, division.getRhs());
+             });
+    });
+  }
+
+  bool isSum(linalg::GenericOp op, Value element) {
+    auto argument = dyn_cast<BlockArgument>(element);
+    if (!argument || argument.getOwner() != op.getBody())
+      return false;
+    auto row = rows.find(op->getOperand(argument.getArgNumber()));
+    return row != rows.end() && row->second.kind == Kind::Weight;
   }
 
   static Kind kindIn(const DenseMap<Value, Kind> &body, Value value) {
@@ -295,32 +328,37 @@ private:
           affine::makeComposedFoldedAffineMin(rewriter, at, rest, {OpFoldResult(begin), extent}));
     }
     ColumnParts parts(rewriter, Columns{begin, count});
-    DenseMap<Value, Value> now;
+    DenseMap<Value, Value> sums;
     for (auto [row, accumulator] : llvm::zip(attention.rows, accumulators))
-      now[row.first] = accumulator;
+      sums[row.first] = accumulator;
     Value correction;
     for (auto [each, columns] : attention.loops) {
       auto op = cast<linalg::LinalgOp>(each);
-      makeScratch(parts, op, columns, count);
-      for (OpOperand &init : op.getDpsInitsMutable())
+      DenseMap<unsigned, Value> inits;
+      for (OpOperand &init : op.getDpsInitsMutable()) {
+        Value &now = inits[init.getOperandNumber()];
         if (auto row = attention.rows.find(op.getTiedOpResult(&init)); row != attention.rows.end())
-          parts.replace(init.get(), initOf(row->second, now[row->first], correction));
-      linalg::LinalgOp part = parts.add(op, columns);
+          now = initOf(row->second, sums[row->first], correction);
+        else if (isEmpty(init.get()))
+          now = makeScratch(init.get(), *dimensionOf(op.getMatchingIndexingMap(&init), columns),
+                            count);
+      }
+      linalg::LinalgOp part = parts.add(op, columns, inits);
       for (auto [whole, result] : llvm::zip(op->getResults(), part->getResults())) {
         if (!attention.rows.contains(whole))
           continue;
         if (whole != attention.maximum) {
-          now[whole] = result;
+          sums[whole] = result;
           continue;
         }
         Value finite;
-        std::tie(now[whole], finite, correction) = correct(now[whole], result);
+        std::tie(sums[whole], finite, correction) = correct(sums[whole], result);
         parts.replace(whole, finite);
       }
     }
     SmallVector<Value> yielded;
     for (auto &row : attention.rows)
-      yielded.push_back(now[row.first]);
+      yielded.push_back(sums[row.first]);
     return yielded;
   }
 
@@ -331,23 +369,15 @@ private:
     return tensor.getDefiningOp<tensor::EmptyOp>() != nullptr;
   }
 
-  /// What has no elements yet has room for a block.
-  void makeScratch(ColumnParts &parts, linalg::LinalgOp op, unsigned columns, Value count) {
-    for (OpOperand &init : op.getDpsInitsMutable()) {
-      const std::optional<unsigned> dimension =
-          dimensionOf(op.getMatchingIndexingMap(&init), columns);
-      if (!dimension || !isEmpty(init.get()))
-        continue;
-      SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, at, init.get()),
-                                offsets(sizes.size(), rewriter.getIndexAttr(0)),
-                                steps(sizes.size(), rewriter.getIndexAttr(1));
-      sizes[*dimension] = rewriter.getIndexAttr(blockOfColumns);
-      Value scratch =
-          tensor::EmptyOp::create(rewriter, at, sizes, getElementTypeOrSelf(init.get()));
-      sizes[*dimension] = getAsOpFoldResult(count);
-      parts.replace(init.get(),
-                    tensor::ExtractSliceOp::create(rewriter, at, scratch, offsets, sizes, steps));
-    }
+  /// A tensor with room for a block; `count` of its columns.
+  Value makeScratch(Value whole, unsigned columns, Value count) {
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, at, whole),
+                              offsets(sizes.size(), rewriter.getIndexAttr(0)),
+                              steps(sizes.size(), rewriter.getIndexAttr(1));
+    sizes[columns] = rewriter.getIndexAttr(blockOfColumns);
+    Value scratch = tensor::EmptyOp::create(rewriter, at, sizes, getElementTypeOrSelf(whole));
+    sizes[columns] = getAsOpFoldResult(count);
+    return tensor::ExtractSliceOp::create(rewriter, at, scratch, offsets, sizes, steps);
   }
 
   /// What an accumulator of a block starts from.
@@ -435,7 +465,7 @@ struct OnlineSoftmax : plim::ir::impl::PlimOnlineSoftmaxBase<OnlineSoftmax> {
       if (productOf(op))
         products.push_back(op);
     });
-    // Those that end an attention come later than its others, which are erased.
+    // What takes weights comes later than what makes scores.
     for (linalg::LinalgOp product : llvm::reverse(products))
       if (split(product)) {
         ++blocked;
@@ -444,7 +474,7 @@ struct OnlineSoftmax : plim::ir::impl::PlimOnlineSoftmaxBase<OnlineSoftmax> {
   }
 
   static bool split(linalg::LinalgOp product) {
-    std::optional<Attention> attention = Attention::endingWith(product);
+    std::optional<Attention> attention = Attention::of(product);
     if (!attention)
       return false;
     const int64_t columns = product.getStaticLoopRanges()[attention->loops[product]];
@@ -457,7 +487,7 @@ struct OnlineSoftmax : plim::ir::impl::PlimOnlineSoftmaxBase<OnlineSoftmax> {
         std::optional<unsigned> dimension = dimensionOf(op.getMatchingIndexingMap(input), loop);
         if (!dimension || attention->loops.contains(input->get().getDefiningOp()))
           continue;
-        IRRewriter rewriter(product);
+        IRRewriter rewriter(attention->loops.back().first);
         Blocks(rewriter, *attention)
             .build(tensor::getMixedSize(rewriter, product.getLoc(), input->get(), *dimension));
         return true;
