@@ -1,4 +1,4 @@
-// FunctionEmitter: logarithms and powers as instructions of AVX-512. Knows vectors of 512 bits, no calls and no loops.
+// FunctionEmitter: exponentials, logarithms and powers as instructions of AVX-512. Knows vectors of 512 bits, no calls and no loops.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -7,7 +7,7 @@
 
 namespace plim::jit {
 
-enum class VectorFunction { Log, Log2, Log10, Pow };
+enum class VectorFunction { Exp, Exp2, Log, Log2, Log10, Pow };
 
 /// The results of a function of several vectors of 512 bits, of f32 or f64, which are computed side by side: what a processor has
 /// waiting then are instructions of several vectors that are ready, not of one that wait for each other. `arguments` has those of

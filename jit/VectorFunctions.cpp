@@ -26,8 +26,10 @@ struct Known {
   const char *name;
   unsigned operands;
 };
-constexpr std::array<Known, 4> allKnown = {
-    {{VectorFunction::Log, Intrinsic::log, "plim.log", 1},
+constexpr std::array<Known, 6> allKnown = {
+    {{VectorFunction::Exp, Intrinsic::exp, "plim.exp", 1},
+     {VectorFunction::Exp2, Intrinsic::exp2, "plim.exp2", 1},
+     {VectorFunction::Log, Intrinsic::log, "plim.log", 1},
      {VectorFunction::Log2, Intrinsic::log2, "plim.log2", 1},
      {VectorFunction::Log10, Intrinsic::log10, "plim.log10", 1},
      {VectorFunction::Pow, Intrinsic::pow, "plim.pow", 2}}};

@@ -1,4 +1,4 @@
-// VectorFunctions: logarithms and powers of machines with AVX-512, which are not calls of a library.
+// VectorFunctions: exponentials, logarithms and powers of machines with AVX-512, which are not calls of a library.
 #pragma once
 
 #include "targets/TargetDescription.h"
@@ -13,7 +13,7 @@ namespace plim::jit {
 /// Has the device what FunctionEmitter.h needs? ir/Codegen/Host.h has the same, and leaves the functions as they are.
 bool hasVectorFunctions(const targets::DeviceDescription &device);
 
-/// Gives log, log2, log10 and pow of f32 and f64 names that LLVM's vectoriser knows by vectorFunctions(). To be run before it, and
+/// Gives exp, exp2, log, log2, log10 and pow of f32 and f64 names that LLVM's vectoriser knows by vectorFunctions(). To be run before it, and
 /// behind what makes simpler functions of them.
 class NameVectorFunctions : public llvm::PassInfoMixin<NameVectorFunctions> {
 public:

@@ -20,7 +20,7 @@ struct Host {
   bool sumsIntegerProducts = false; // in one instruction
   bool hasMasks = false;            // of elements of a vector, for loads and stores of any type
   bool hasVectorFunctions =
-      false; // that are not calls: logarithms and powers, as jit/VectorFunctions.h has them
+      false; // that are not calls: exponentials, logarithms and powers, as jit/VectorFunctions.h has them
   bool isAArch64 = false;
 
   /// Elements of such a type in a vector; 1 where there are no vectors of it.

@@ -422,10 +422,14 @@ struct ExpandPower : OpRewritePattern<math::PowFOp> {
 } // namespace
 
 void plim::ir::populateMathPolynomialPatterns(RewritePatternSet &patterns) {
-  patterns.add<Expand<math::ExpOp, exp>, Expand<math::Exp2Op, exp2>, Expand<math::ExpM1Op, expm1>,
-               Expand<math::TanhOp, tanh>, Expand<math::ErfOp, erf>>(patterns.getContext());
+  patterns.add<Expand<math::ExpM1Op, expm1>, Expand<math::TanhOp, tanh>, Expand<math::ErfOp, erf>>(
+      patterns.getContext());
   // Before what makes a logarithm of the base.
   patterns.add<ExpandPower>(patterns.getContext(), /*benefit=*/2);
+}
+
+void plim::ir::populateExponentialPatterns(RewritePatternSet &patterns) {
+  patterns.add<Expand<math::ExpOp, exp>, Expand<math::Exp2Op, exp2>>(patterns.getContext());
 }
 
 void plim::ir::populateLogarithmPatterns(RewritePatternSet &patterns) {

@@ -171,6 +171,7 @@ struct PrepareLoops : plim::ir::impl::PlimPrepareLoopsBase<PrepareLoops> {
     populateLog1pPattern(patterns);
     const Host host = hostOf(function);
     if (!host.hasVectorFunctions) {
+      populateExponentialPatterns(patterns);
       populateLogarithmPatterns(patterns);
       if (host.multipliesAndAdds)
         populatePowerPatterns(patterns);
@@ -179,7 +180,8 @@ struct PrepareLoops : plim::ir::impl::PlimPrepareLoopsBase<PrepareLoops> {
       signalPassFailure();
     if (host.hasVectorFunctions)
       function.walk([&](Operation *op) {
-        if (isa<math::LogOp, math::Log2Op, math::Log10Op, math::PowFOp>(op) &&
+        if (isa<math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op, math::Log10Op, math::PowFOp>(
+                op) &&
             getElementTypeOrSelf(op->getResult(0).getType()).getIntOrFloatBitWidth() >= 32)
           op->setAttr(vectorFunctionAttr, UnitAttr::get(&getContext()));
       });

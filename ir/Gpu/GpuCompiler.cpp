@@ -128,6 +128,7 @@ LogicalResult expandArithmetic(ModuleOp module) {
     RewritePatternSet functions(module.getContext());
     populateMathF32ExpansionPatterns(functions, [](StringRef) { return true; });
     populateMathPolynomialPatterns(functions);
+    populateExponentialPatterns(functions);
     math::populateExpansionPatterns(functions,
                                     {"sinh", "cosh", "tan", "asinh", "acosh", "atanh", "powf",
                                      "fpowi", "exp2", "exp2f", "rsqrt", "roundeven"});
@@ -135,6 +136,7 @@ LogicalResult expandArithmetic(ModuleOp module) {
       return failure();
     RewritePatternSet approximations(module.getContext());
     populateMathPolynomialPatterns(approximations);
+    populateExponentialPatterns(approximations);
     populateMathPolynomialApproximationPatterns(approximations);
     arith::populateArithExpandOpsPatterns(approximations);
     arith::populateCeilFloorDivExpandOpsPatterns(approximations);

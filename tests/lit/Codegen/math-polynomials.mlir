@@ -153,13 +153,15 @@ func.func private @logarithms(%a: tensor<8xf32>, %b: tensor<8xf64>, %o: tensor<8
 
 #v = affine_map<(d0) -> (d0)>
 
-// With AVX-512 logarithms and powers of f32 and f64 stay, of vectors too, as functions that are no calls.
+// With AVX-512 exponentials, logarithms and powers of f32 and f64 stay, of vectors too, as functions that are no calls.
 // CHECK-LABEL: func.func private @vector_functions(
 //       CHECK: math.log %{{.*}} {plim.vector_function} : f32
 //       CHECK: math.powf %{{.*}}, %{{.*}} {plim.vector_function} : f64
 //       CHECK: arith.extf %{{.*}} : f16 to f32
 //       CHECK: math.log2 %{{.*}} {plim.vector_function} : f32
 //   CHECK-NOT: math.log1p
+//       CHECK: math.exp %{{.*}} {plim.vector_function} : f32
+//       CHECK: math.exp2 %{{.*}} {plim.vector_function} : f64
 module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #dlti.target_device_spec<"plim.kind" = "cpu", "plim.triple" = "x86_64-unknown-linux-gnu", "plim.vector_bits" = 512 : i64, "plim.features" = ["+avx512f", "+fma"]>>} {
   func.func private @vector_functions(%a: tensor<8xf32>, %b: tensor<8xf64>, %c: tensor<8xf16>, %o: tensor<8xf32>)
       -> (tensor<8xf32>, tensor<8xf64>, tensor<8xf16>, tensor<8xf32>) attributes {plim.dispatch_function} {
@@ -170,7 +172,9 @@ module attributes {dlti.target_system_spec = #dlti.target_system_spec<"host" = #
       %1 = math.powf %y, %y : f64
       %2 = math.log2 %z : f16
       %3 = math.log1p %w : f32
-      linalg.yield %0, %1, %2, %3 : f32, f64, f16, f32
+      %4 = math.exp %3 : f32
+      %5 = math.exp2 %1 : f64
+      linalg.yield %0, %5, %2, %4 : f32, f64, f16, f32
     } -> (tensor<8xf32>, tensor<8xf64>, tensor<8xf16>, tensor<8xf32>)
     return %r#0, %r#1, %r#2, %r#3 : tensor<8xf32>, tensor<8xf64>, tensor<8xf16>, tensor<8xf32>
   }

@@ -46,6 +46,20 @@ TEST(VectorFunctions, AreExpandedForVectorsOfAnyLength) {
             0U);
 }
 
+TEST(VectorFunctions, ExponentialsAreExpanded) {
+  const auto text = [](const std::string &type, const std::string &function) {
+    return "declare " + type + " @" + function + "(" + type + ")\ndefine " + type + " @f(" + type +
+           " %x) {\n  %a = call " + type + " @" + function + "(" + type + " %x)\n  ret " + type +
+           " %a\n}\n";
+  };
+  for (const char *type : {"float", "<3 x float>", "<64 x float>"})
+    for (const char *function : {"plim.exp.f32", "plim.exp2.f32"})
+      EXPECT_EQ(callsLeft(text(type, function)), 0U) << type << " " << function;
+  for (const char *type : {"double", "<9 x double>"})
+    for (const char *function : {"plim.exp.f64", "plim.exp2.f64"})
+      EXPECT_EQ(callsLeft(text(type, function)), 0U) << type << " " << function;
+}
+
 TEST(VectorFunctions, OthersStayCalls) {
   EXPECT_EQ(
       callsLeft("declare float @plim.logistic.f32(float)\n"
