@@ -172,3 +172,78 @@ func.func @main(%A: tensor<{m}x{depth}xf32>, %B: tensor<{depth}x{n}xf32>, %C: te
     for m, n in ((rows, middle), ("?", middle), (rows, "?"), ("?", "?")):
         have = np.asarray(ENGINES[2].loads(text(m, n)).main(a, b, c))
         np.testing.assert_allclose(have, want, rtol=1e-5, atol=1e-5 * np.abs(want).max())
+
+
+CHAIN = """
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @main(%A: tensor<ROWSx8xf32>, %B: tensor<8xKEYSxf32>, %C: tensor<KEYSx8xf32>) -> tensor<ROWSx8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %least = arith.constant START : f32
+  %e = tensor.empty() : tensor<ROWSxKEYSxf32>
+  %r = tensor.empty() : tensor<ROWSxf32>
+  %o = tensor.empty() : tensor<ROWSx8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<ROWSxKEYSxf32>) -> tensor<ROWSxKEYSxf32>
+  %g = linalg.fill ins(%zero : f32) outs(%o : tensor<ROWSx8xf32>) -> tensor<ROWSx8xf32>
+  %sums = linalg.fill ins(%zero : f32) outs(%r : tensor<ROWSxf32>) -> tensor<ROWSxf32>
+  %lows = linalg.fill ins(%least : f32) outs(%r : tensor<ROWSxf32>) -> tensor<ROWSxf32>
+  %s = linalg.matmul ins(%A, %B : tensor<ROWSx8xf32>, tensor<8xKEYSxf32>) outs(%f : tensor<ROWSxKEYSxf32>) -> tensor<ROWSxKEYSxf32>
+  %most = linalg.reduce { arith.maximumf } ins(%s : tensor<ROWSxKEYSxf32>) outs(%lows : tensor<ROWSxf32>) dimensions = [1]
+  %w = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%s, %most : tensor<ROWSxKEYSxf32>, tensor<ROWSxf32>) outs(%e : tensor<ROWSxKEYSxf32>) {
+  ^bb0(%x: f32, %m: f32, %y: f32):
+    WEIGHT
+    linalg.yield %u : f32
+  } -> tensor<ROWSxKEYSxf32>
+  %one = linalg.reduce { arith.addf } ins(%w : tensor<ROWSxKEYSxf32>) outs(%sums : tensor<ROWSxf32>) dimensions = [1]
+  %two = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%w : tensor<ROWSxKEYSxf32>) outs(%sums : tensor<ROWSxf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %h = arith.mulf %x, %x : f32
+    %u = arith.addf %y, %h : f32
+    linalg.yield %u : f32
+  } -> tensor<ROWSxf32>
+  %p = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%w, %one : tensor<ROWSxKEYSxf32>, tensor<ROWSxf32>) outs(%e : tensor<ROWSxKEYSxf32>) {
+  ^bb0(%x: f32, %l: f32, %y: f32):
+    PART
+    linalg.yield %u : f32
+  } -> tensor<ROWSxKEYSxf32>
+  %v = linalg.matmul ins(%p, %C : tensor<ROWSxKEYSxf32>, tensor<KEYSx8xf32>) outs(%g : tensor<ROWSx8xf32>) -> tensor<ROWSx8xf32>
+  %result = linalg.generic {indexing_maps = [#all, #row, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%v, %one, %two : tensor<ROWSx8xf32>, tensor<ROWSxf32>, tensor<ROWSxf32>) outs(%o : tensor<ROWSx8xf32>) {
+  ^bb0(%x: f32, %l: f32, %q: f32, %y: f32):
+    %none = arith.constant 1.0 : f32
+    RESULT
+    linalg.yield %u : f32
+  } -> tensor<ROWSx8xf32>
+  return %result : tensor<ROWSx8xf32>
+}
+"""
+RELU, EXPONENTIAL = "%u = arith.maximumf %x, %zero : f32", "%d = arith.subf %x, %m : f32\n    %u = math.exp %d : f32"
+WHOLE, SHARE = "%u = arith.addf %x, %zero : f32", "%u = arith.divf %x, %l : f32"
+PLAIN = "%u = arith.addf %x, %zero : f32"
+
+
+@pytest.mark.parametrize("start", ["0xFF800000", "0x7F800000", "0.0"])
+@pytest.mark.parametrize("weight", [RELU, EXPONENTIAL])
+@pytest.mark.parametrize("part", [WHOLE, SHARE])
+@pytest.mark.parametrize("result", [
+    PLAIN, "%t = arith.divf %x, %q : f32\n    %u = arith.addf %t, %l : f32", "%u = arith.divf %x, %l : f32",
+    "%t = arith.addf %l, %none : f32\n    %u = arith.divf %x, %t : f32", "%t = arith.maximumf %l, %none : f32\n    %u = arith.divf %x, %t : f32"])
+def test_sums_beside_the_product(start, weight, part, result):
+    """Several sums that begin alike, sums that are needed before all keys are seen, and what is not divided, or not by the sum alone: rows that
+    see nothing but -inf, and a maximum that begins with infinity."""
+    rows = 60
+    for keys in (512, 1100):
+        random = np.random.default_rng(keys)
+        a, b, c = (random.standard_normal(shape).astype(np.float32) for shape in ((rows, 8), (8, keys), (keys, 8)))
+        b[0] = np.abs(b[0])
+        a[3] = [-np.inf, 0, 0, 0, 0, 0, 0, 0]
+        text = CHAIN
+        for name, value in (("ROWS", rows), ("KEYS", keys), ("START", start), ("WEIGHT", weight), ("PART", part), ("RESULT", result)):
+            text = text.replace(name, str(value))
+        want = np.asarray(ENGINES[1].loads(text, oracle=True).main(a, b, c))
+        have = np.asarray(ENGINES[2].loads(text).main(a, b, c))
+        np.testing.assert_array_equal(np.isnan(have), np.isnan(want))
+        np.testing.assert_allclose(np.nan_to_num(have), np.nan_to_num(want), rtol=1e-4, atol=1e-4)
