@@ -180,8 +180,9 @@ private:
     }
     // What is accumulated is not known before all columns have been seen.
     for (auto &[result, row] : rows)
-      if (row.kind != Kind::Maximum &&
-          llvm::any_of(result.getUsers(), [&](Operation *user) { return loops.contains(user); }))
+      if (row.kind != Kind::Maximum && llvm::any_of(result.getUsers(), [&](Operation *user) {
+            return loops.contains(product->getBlock()->findAncestorOpInBlock(*user));
+          }))
         return false;
     if (!maximum)
       return llvm::any_of(llvm::make_first_range(loops), [&](Operation *op) {
