@@ -109,6 +109,15 @@ bool plim::ir::mayReorderReduction(linalg::LinalgOp op) {
       });
 }
 
+std::optional<Combination> plim::ir::combinationOf(Value value, BlockArgument accumulator) {
+  Operation *combiner = value.getDefiningOp();
+  if (!combiner || combiner->getNumOperands() != 2 || !accumulator.hasOneUse() ||
+      *accumulator.user_begin() != combiner)
+    return std::nullopt;
+  return Combination{combiner,
+                     combiner->getOperand(combiner->getOperand(0) == accumulator ? 1 : 0)};
+}
+
 TypedAttr plim::ir::neutralElement(Operation *combiner) {
   const Type type = combiner->getResult(0).getType();
   // 0.0 would make of sums of -0.0 something else.

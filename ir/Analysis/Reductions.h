@@ -4,6 +4,8 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
+#include <optional>
+
 namespace plim::ir {
 
 /// Does a result have an element for each iteration of the op, instead of an accumulator?
@@ -35,6 +37,15 @@ bool sumsColumns(mlir::linalg::LinalgOp op);
 /// upstream has no generic form of it.
 mlir::linalg::GenericOp fuseProducers(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp op,
                                       llvm::function_ref<bool(mlir::linalg::GenericOp)> accepts);
+
+/// What an accumulator is combined with, and by which operation of two operands.
+struct Combination {
+  mlir::Operation *combiner;
+  mlir::Value element;
+};
+
+/// Nothing if `value` is not the accumulator combined with something that does not read it.
+std::optional<Combination> combinationOf(mlir::Value value, mlir::BlockArgument accumulator);
 
 /// The value that leaves each element as it is, bit for bit; null where the combiner has none.
 mlir::TypedAttr neutralElement(mlir::Operation *combiner);

@@ -1,5 +1,7 @@
 #include "ir/Analysis/RowMaximum.h"
 
+#include "ir/Analysis/Reductions.h"
+
 using namespace mlir;
 using namespace plim::ir;
 
@@ -23,8 +25,15 @@ linalg::GenericOp makerOf(linalg::GenericOp op, OpOperand *operand) {
   return maker;
 }
 
-/// Is an element in the body of `op` the same as one in that of `other`, in the same iteration?
-bool isSame(linalg::GenericOp op, Value element, linalg::GenericOp other, Value its) {
+/// Pairs of elements that were compared already: what is used twice would be compared twice, and so all behind it.
+using Compared = DenseSet<std::pair<Value, Value>>;
+
+/// Is an element in the body of `op` the same as one in that of `other`, in the same iteration? One that was `compared` either is, or
+/// the answer is no anyway.
+bool isSame(linalg::GenericOp op, Value element, linalg::GenericOp other, Value its,
+            Compared &compared) {
+  if (!compared.insert({element, its}).second)
+    return true;
   OpOperand *operand = operandOf(op, element), *otherOperand = operandOf(other, its);
   if (operand && otherOperand)
     return operand->get() == otherOperand->get() &&
@@ -37,11 +46,13 @@ bool isSame(linalg::GenericOp op, Value element, linalg::GenericOp other, Value 
             other.getMatchingIndexingMap(other.getTiedOpOperand(result)))
       return true;
     linalg::GenericOp maker = makerOf(op, operand);
-    return maker && isSame(maker, yielded(maker, cast<OpResult>(maker->getResult(0))), other, its);
+    return maker &&
+           isSame(maker, yielded(maker, cast<OpResult>(maker->getResult(0))), other, its, compared);
   }
   if (otherOperand) {
     linalg::GenericOp maker = makerOf(other, otherOperand);
-    return maker && isSame(op, element, maker, yielded(maker, cast<OpResult>(maker->getResult(0))));
+    return maker && isSame(op, element, maker, yielded(maker, cast<OpResult>(maker->getResult(0))),
+                           compared);
   }
   Operation *def = element.getDefiningOp(), *otherDef = its.getDefiningOp();
   if (element == its) // of neither body
@@ -60,7 +71,7 @@ bool isSame(linalg::GenericOp op, Value element, linalg::GenericOp other, Value 
          cast<OpResult>(element).getResultNumber() == cast<OpResult>(its).getResultNumber() &&
          llvm::all_of(llvm::zip(def->getOperands(), otherDef->getOperands()), [&](auto operands) {
            auto [first, second] = operands;
-           return isSame(op, first, other, second);
+           return isSame(op, first, other, second, compared);
          });
 }
 
@@ -78,12 +89,10 @@ bool plim::ir::subtractsRowMaximum(linalg::GenericOp op, arith::SubFOp differenc
       reduction.getNumLoops() != op.getNumLoops())
     return false;
   OpOperand *init = reduction.getTiedOpOperand(result);
-  Operation *combiner = yielded(reduction, result).getDefiningOp();
-  if (!isa_and_nonnull<arith::MaximumFOp, arith::MaxNumFOp>(combiner) ||
-      reduction.getMatchingIndexingMap(init) != op.getMatchingIndexingMap(operand))
-    return false;
-  BlockArgument accumulator = reduction.getMatchingBlockArgument(init);
-  const bool isFirst = combiner->getOperand(0) == accumulator;
-  return (isFirst || combiner->getOperand(1) == accumulator) &&
-         isSame(op, difference.getLhs(), reduction, combiner->getOperand(isFirst ? 1 : 0));
+  const std::optional<Combination> its =
+      combinationOf(yielded(reduction, result), reduction.getMatchingBlockArgument(init));
+  Compared compared;
+  return its && isa<arith::MaximumFOp, arith::MaxNumFOp>(its->combiner) &&
+         reduction.getMatchingIndexingMap(init) == op.getMatchingIndexingMap(operand) &&
+         isSame(op, difference.getLhs(), reduction, its->element, compared);
 }

@@ -1,4 +1,5 @@
 #include "ir/Analysis/Products.h"
+#include "ir/Analysis/Reductions.h"
 #include "ir/Analysis/RowMaximum.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Plim/Plim.h"
@@ -52,19 +53,17 @@ std::optional<Quotient> quotientOf(Value value) {
 /// Is `result` the sum of elements along one dimension?
 bool isSumOf(Value result, Value elements) {
   auto op = result.getDefiningOp<linalg::GenericOp>();
-  Operation *combiner = op ? yielded(op, cast<OpResult>(result)).getDefiningOp() : nullptr;
-  if (!isa_and_nonnull<arith::AddFOp>(combiner) || op.getNumReductionLoops() != 1)
+  if (!op || op.getNumReductionLoops() != 1)
     return false;
-  BlockArgument accumulator =
-      op.getMatchingBlockArgument(op.getTiedOpOperand(cast<OpResult>(result)));
-  const bool isLeft = combiner->getOperand(0) == accumulator;
-  if (!isLeft && combiner->getOperand(1) != accumulator)
+  const std::optional<Combination> its =
+      combinationOf(yielded(op, cast<OpResult>(result)),
+                    op.getMatchingBlockArgument(op.getTiedOpOperand(cast<OpResult>(result))));
+  if (!its || !isa<arith::AddFOp>(its->combiner))
     return false;
-  Value element = combiner->getOperand(isLeft ? 1 : 0);
-  if (auto argument = dyn_cast<BlockArgument>(element))
+  if (auto argument = dyn_cast<BlockArgument>(its->element))
     return argument.getOwner() == op.getBody() &&
            op->getOperand(argument.getArgNumber()) == elements;
-  return elements.getDefiningOp() == op && yielded(op, cast<OpResult>(elements)) == element;
+  return elements.getDefiningOp() == op && yielded(op, cast<OpResult>(elements)) == its->element;
 }
 
 /// Is it an exponential of elements from which their maximum has been subtracted?

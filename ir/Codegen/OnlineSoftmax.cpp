@@ -1,4 +1,5 @@
 #include "ir/Analysis/Products.h"
+#include "ir/Analysis/Reductions.h"
 #include "ir/Analysis/RowMaximum.h"
 #include "ir/Codegen/ColumnParts.h"
 #include "ir/Codegen/Passes.h"
@@ -264,17 +265,12 @@ private:
   /// The kind of an accumulator to which `value` is yielded.
   static Kind accumulated(Value value, BlockArgument accumulator,
                           const DenseMap<Value, Kind> &body) {
-    Operation *combiner = value.getDefiningOp();
-    if (!combiner || combiner->getNumOperands() != 2 || !accumulator.hasOneUse())
-      return Kind::Other;
-    const bool isFirst = combiner->getOperand(0) == accumulator;
-    if (!isFirst && combiner->getOperand(1) != accumulator)
-      return Kind::Other;
-    const Kind element = kindIn(body, combiner->getOperand(isFirst ? 1 : 0));
-    if (isa<arith::MaximumFOp, arith::MaxNumFOp>(combiner))
-      return element == Kind::Free ? Kind::Maximum : Kind::Other;
-    if (isa<arith::AddFOp>(combiner))
-      return element == Kind::Free || element == Kind::Weight ? element : Kind::Other;
+    const std::optional<Combination> its = combinationOf(value, accumulator);
+    const Kind element = its ? kindIn(body, its->element) : Kind::Other;
+    if (element == Kind::Free && isa<arith::MaximumFOp, arith::MaxNumFOp>(its->combiner))
+      return Kind::Maximum;
+    if ((element == Kind::Free || element == Kind::Weight) && isa<arith::AddFOp>(its->combiner))
+      return element;
     return Kind::Other;
   }
 

@@ -1,4 +1,5 @@
 #include "ir/Analysis/Products.h"
+#include "ir/Analysis/Reductions.h"
 #include "ir/Codegen/ColumnParts.h"
 #include "ir/Codegen/Passes.h"
 #include "ir/Codegen/VisibleColumns.h"
@@ -263,16 +264,13 @@ private:
 
   /// Is an accumulator what it was after an element of a masked column?
   static bool isIndifferent(Value value, BlockArgument accumulator, const Elements &masked) {
-    Operation *combiner = value.getDefiningOp();
-    if (!combiner || combiner->getNumOperands() != 2 || !accumulator.hasOneUse())
+    const std::optional<Combination> its = combinationOf(value, accumulator);
+    if (!its)
       return false;
-    const bool isFirst = combiner->getOperand(0) == accumulator;
-    if (!isFirst && combiner->getOperand(1) != accumulator)
-      return false;
-    const Element element = masked[combiner->getOperand(isFirst ? 1 : 0)];
-    return isa<arith::MaximumFOp, arith::MaxNumFOp>(combiner) ? isLow(element)
-           : isa<arith::AddFOp>(combiner)                     ? element == Element::Zero
-                                                              : false;
+    const Element element = masked[its->element];
+    return isa<arith::MaximumFOp, arith::MaxNumFOp>(its->combiner) ? isLow(element)
+           : isa<arith::AddFOp>(its->combiner)                     ? element == Element::Zero
+                                                                   : false;
   }
 
   linalg::GenericOp masking;

@@ -235,8 +235,8 @@ def rot90(m, k=1, axes=(0, 1)) -> Traced:
     return np.swapaxes(np.flip(m, two), one, two) if k == 1 else np.flip(np.swapaxes(m, one, two), two)
 
 
-def _where_places(array: Traced, predicate: str, offset: int, otherwise) -> Traced:
-    """Elements whose column minus their row is so to `offset`."""
+def _where_places(array: Traced, predicate: str, offset: int) -> Traced:
+    """Elements whose column minus their row is so to `offset`, and zeros."""
     rank = array.ndim
 
     def body(s, given):
@@ -244,7 +244,7 @@ def _where_places(array: Traced, predicate: str, offset: int, otherwise) -> Trac
         distance = s.op(f"arith.subi {column}, {row} : index")
         limit = s.op(f"arith.constant {offset} : index")
         keeps = s.op(f"arith.cmpi {predicate}, {distance}, {limit} : index")
-        return s.select(keeps, given[0], s.constant(otherwise, array.dtype), array.dtype)
+        return s.select(keeps, given[0], s.constant(0, array.dtype), array.dtype)
 
     return elementwise(array._trace, [array], array.shape, array.dtype, body)
 
@@ -254,7 +254,7 @@ def _triangle(predicate):
         array = tensor(m)
         if array.ndim < 2:  # as NumPy: a row of each length
             array = np.broadcast_to(array, (array.shape[-1], array.shape[-1]))
-        return _where_places(array, predicate, k, 0)
+        return _where_places(array, predicate, k)
 
     return function
 
@@ -277,7 +277,7 @@ def diag(v, k=0) -> Traced:
         raise ValueError("Input must be 1- or 2-d.")
     array = pad(array, (max(0, -k), max(0, k)))
     square = np.broadcast_to(np.expand_dims(array, 1), (array.shape[0],) * 2)
-    return _where_places(square, "eq", k, 0)
+    return _where_places(square, "eq", k)
 
 
 def meshgrid(*xi, copy=True, sparse=False, indexing="xy") -> list[Traced]:

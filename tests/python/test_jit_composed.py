@@ -27,7 +27,7 @@ def test_pairs_of_special_values(dtype):
 
     check(function, x, x, tolerance=2e-5 if dtype == np.float32 else 1e-12)
     check(lambda x: (*np.modf(x), np.nan_to_num(x), np.nan_to_num(x, nan=7, posinf=1, neginf=2), np.isposinf(x), np.isneginf(x), np.fix(x),
-                     np.real(x), np.conj(x)), x)
+                     np.real(x), np.conj(x), np.conjugate(x)), x)
     check(lambda x, y: (*np.divmod(x, y), np.isclose(x, y, 0.1, 0.2, True), np.allclose(x, y), np.array_equal(x, x), np.array_equal(x, y),
                         np.array_equal(x, x, equal_nan=True)), x, np.roll(x, 1))
 
@@ -143,7 +143,7 @@ def test_statistics_with_holes(dtype):
 @pytest.mark.parametrize("count", [0, 1, 2, 7, 64, 100])
 def test_places(dtype, count, dynamic):
     a, v = np.sort(numbers(count, dtype)), numbers((11, 3), dtype, 1, -12, 12)
-    check(lambda a, v: (np.searchsorted(a, v), np.searchsorted(a, v, "right"), np.searchsorted(a, v[0, 0]), np.isin(v, a), np.isin(v, a, invert=True),
+    check(lambda a, v: (np.searchsorted(a, v), np.searchsorted(a, v, "right"), np.searchsorted(a, v[0, 0]), np.isin(v, a), np.isin(v, a, invert=True), np.in1d(v, a),
                         np.searchsorted(a, a), np.searchsorted(a, a, side="right")), a, v, dynamic=dynamic and count > 0)
     bins = np.unique(a)
     if count > 1:
