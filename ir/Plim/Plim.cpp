@@ -15,6 +15,22 @@ using namespace plim::ir;
 #include "ir/Plim/PlimDialect.cpp.inc"
 #include "ir/Plim/PlimEnums.cpp.inc"
 
+namespace {
+
+/// A list that may be empty, which upstream's parser of array parameters refuses.
+ParseResult parseNumbers(AsmParser &parser, SmallVector<int64_t> &numbers) {
+  return parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::Square, [&] { return parser.parseInteger(numbers.emplace_back()); });
+}
+
+void printNumbers(AsmPrinter &printer, ArrayRef<int64_t> numbers) {
+  printer << "[";
+  llvm::interleaveComma(numbers, printer);
+  printer << "]";
+}
+
+} // namespace
+
 #define GET_ATTRDEF_CLASSES
 #include "ir/Plim/PlimAttrs.cpp.inc"
 

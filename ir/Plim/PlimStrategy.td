@@ -31,7 +31,7 @@ def Plim_WorkgroupsAttr : Plim_StrategyAttr<"Workgroups", "workgroups"> {
     ```
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$tiles, StringRefParameter<>:$because);
-  let assemblyFormat = "`<` `tiles` `=` `[` $tiles `]` `,` `because` `=` $because `>`";
+  let assemblyFormat = "`<` `tiles` `=` custom<Numbers>($tiles) `,` `because` `=` $because `>`";
 }
 
 def Plim_PanelsAttr : Plim_StrategyAttr<"Panels", "panels"> {
@@ -51,7 +51,7 @@ def Plim_PanelsAttr : Plim_StrategyAttr<"Panels", "panels"> {
                         ArrayRefParameter<"int64_t">:$depth, "int64_t":$columns, "int64_t":$lines,
                         StringRefParameter<>:$because);
   let assemblyFormat = [{
-    `<` `panel` `=` $panel `,` `rows` `=` $rows `,` `depth` `=` `[` $depth `]` `,` `columns` `=` $columns `,`
+    `<` `panel` `=` $panel `,` `rows` `=` $rows `,` `depth` `=` custom<Numbers>($depth) `,` `columns` `=` $columns `,`
     `lines` `=` $lines `,` `because` `=` $because `>`
   }];
 }
