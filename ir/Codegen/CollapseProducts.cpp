@@ -119,7 +119,7 @@ SmallVector<ReassociationIndices> adjacentLoops(linalg::LinalgOp op, const Produ
     };
     for (AffineExpr index : map.getResults()) {
       const unsigned loop = cast<AffineDimExpr>(index).getPosition();
-      if (kinds[loop] != kind) {
+      if (kinds[loop] != kind || llvm::is_contained(product.batchLoops, loop)) {
         close();
         continue;
       }

@@ -245,3 +245,32 @@ func.func @mixed(%x: tensor<?x4x16xf32>, %w: tensor<16x8xf32>, %b: tensor<2x4x8x
   } -> tensor<2x4x8xf32>
   return %r : tensor<2x4x8xf32>
 }
+
+// -----
+
+// Matrices in two dimensions stay there, where what reads a product may tell one of them from the other.
+// CHECK-LABEL: func.func @batches(
+//   CHECK-NOT:   tensor.collapse_shape
+//       CHECK:   linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]
+//   CHECK-NOT:   tensor.expand_shape
+func.func @batches(%q: tensor<?x12x16x64xf32>, %k: tensor<?x12x64x16xf32>, %mask: tensor<?x16xf32>) -> tensor<?x12x16x16xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %n = tensor.dim %q, %c0 : tensor<?x12x16x64xf32>
+  %e = tensor.empty(%n) : tensor<?x12x16x16xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x12x16x16xf32>) -> tensor<?x12x16x16xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(b, h, i, j, k) -> (b, h, i, k)>, affine_map<(b, h, i, j, k) -> (b, h, k, j)>, affine_map<(b, h, i, j, k) -> (b, h, i, j)>], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %k : tensor<?x12x16x64xf32>, tensor<?x12x64x16xf32>) outs(%f : tensor<?x12x16x16xf32>) {
+  ^bb0(%a: f32, %c: f32, %o: f32):
+    %ac = arith.mulf %a, %c : f32
+    %s = arith.addf %o, %ac : f32
+    linalg.yield %s : f32
+  } -> tensor<?x12x16x16xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(b, h, i, j) -> (b, h, i, j)>, affine_map<(b, h, i, j) -> (b, j)>, affine_map<(b, h, i, j) -> (b, h, i, j)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%p, %mask : tensor<?x12x16x16xf32>, tensor<?x16xf32>) outs(%e : tensor<?x12x16x16xf32>) {
+  ^bb0(%a: f32, %c: f32, %o: f32):
+    %s = arith.addf %a, %c : f32
+    linalg.yield %s : f32
+  } -> tensor<?x12x16x16xf32>
+  return %r : tensor<?x12x16x16xf32>
+}
