@@ -235,6 +235,8 @@ std::optional<Builder::Sum> Builder::sumOf(const Scalar &a) const {
 }
 
 bool Builder::isAtLeast(const Scalar &a, const Scalar &b, int64_t more) const {
+  if (b.is(0) && more == 0 && naturals.contains(a.name))
+    return true;
   std::optional<Sum> difference = sumOf(a), other = sumOf(b);
   if (!difference || !other || !accumulate(*difference, *other, -1) || difference->constant < more)
     return false;
@@ -354,6 +356,8 @@ Scalar Builder::sub(const Scalar &a, const Scalar &b) {
     return a;
   const Scalar out = binary(isFloat(a.type) ? "subf" : "subi", a, b);
   remember(out, a, b, -1);
+  if (a.type == ElementType::Index)
+    rememberPart(out, a, b);
   return out;
 }
 
@@ -370,8 +374,12 @@ Scalar Builder::mul(const Scalar &a, const Scalar &b) {
   if (isWhole(a, b) && (a.is(1) || b.is(1)))
     return a.is(1) ? b : a;
   const Scalar out = binary(isFloat(a.type) ? "mulf" : "muli", a, b);
-  if (a.type == ElementType::Index && (a.known || b.known))
-    remember(out, index(0), a.known ? b : a, a.known ? *a.known : *b.known);
+  if (a.type == ElementType::Index) {
+    if (a.known || b.known)
+      remember(out, index(0), a.known ? b : a, a.known ? *a.known : *b.known);
+    if (std::optional<Product> product = productOf({a, b}))
+      products.emplace(out.name, std::move(*product));
+  }
   return naturalIfBoth(out, a, b);
 }
 
@@ -425,7 +433,54 @@ Scalar Builder::min(const Scalar &a, const Scalar &b) {
     return integer(a.type, std::min(*a.known, *b.known));
   if (isAtLeast(b, a) || isAtLeast(a, b))
     return isAtLeast(b, a) ? a : b;
-  return naturalIfBoth(binary(pick(a.type, "minimumf", "minui", "minsi"), a, b), a, b);
+  const Scalar out = naturalIfBoth(binary(pick(a.type, "minimumf", "minui", "minsi"), a, b), a, b);
+  if (a.type == ElementType::Index && (a.known || b.known))
+    minima[out.name] = {a.known ? b : a, a.known ? *a.known : *b.known};
+  return out;
+}
+
+std::optional<Builder::Product> Builder::productOf(const Scalars &factors) const {
+  Product product;
+  for (const Scalar &factor : factors) {
+    Product own;
+    if (factor.known)
+      own.constant = *factor.known;
+    else if (auto found = products.find(factor.name); found != products.end())
+      own = found->second;
+    else
+      own.names.insert(factor.name);
+    if (__builtin_mul_overflow(product.constant, own.constant, &product.constant))
+      return std::nullopt;
+    product.names.merge(own.names);
+  }
+  return product;
+}
+
+bool Builder::isProductOf(const Scalar &whole, const Scalars &factors) const {
+  const std::optional<Product> product = productOf(factors);
+  return product && product == productOf({whole});
+}
+
+bool Builder::isPartOf(const Scalar &part, const Scalar &whole) const {
+  if (part.known || whole.known)
+    return false;
+  if (auto found = minima.find(part.name); found != minima.end())
+    return found->second.index.name == whole.name && found->second.most >= 1;
+  auto found = parts.find(part.name);
+  return found != parts.end() && found->second == whole.name;
+}
+
+/// What lies between two indices, each of which is cut off at the same place: no more than what lies between them.
+void Builder::rememberPart(const Scalar &difference, const Scalar &a, const Scalar &b) {
+  auto end = minima.find(a.name), begin = minima.find(b.name);
+  if (a.known || b.known || end == minima.end() || begin == minima.end() ||
+      end->second.most != begin->second.most)
+    return;
+  const std::optional<Scalar> whole = simplified(end->second.index, begin->second.index, -1);
+  if (!whole || whole->known || !isNatural(*whole))
+    return;
+  naturals.insert(difference.name);
+  parts.emplace(difference.name, whole->name);
 }
 
 Scalar Builder::max(const Scalar &a, const Scalar &b) {

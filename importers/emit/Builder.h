@@ -71,6 +71,13 @@ public:
   bool isAtLeast(const Scalar &a, const Scalar &b, int64_t more = 0) const;
   bool isNatural(const Scalar &a) const { return isAtLeast(a, {ElementType::Index, "", 0}); }
 
+  /// Is `part` an extent of `whole` elements as far as something of known extent has them: all, or fewer behind its end? At
+  /// least one of one, or none.
+  bool isPartOf(const Scalar &part, const Scalar &whole) const;
+
+  /// Is an index known to be the product of others?
+  bool isProductOf(const Scalar &whole, const Scalars &factors) const;
+
   /// The name of a scalar's SSA value, which is made if it has none.
   std::string use(const Scalar &scalar);
 
@@ -142,11 +149,20 @@ private:
     int64_t constant = 0;
     bool operator==(const Sum &) const = default;
   };
+  /// What an index is the product of: names, and a number.
+  struct Product {
+    std::multiset<std::string> names;
+    int64_t constant = 1;
+    bool operator==(const Product &) const = default;
+  };
+  /// Nothing where the number overflows.
+  std::optional<Product> productOf(const Scalars &factors) const;
   static bool accumulate(Sum &sum, const Sum &other, int64_t factor);
   std::optional<Sum> sumOf(const Scalar &a) const;
   /// `a` and `factor` times `b`, as what it adds up to if that is known to something, else nothing.
   std::optional<Scalar> simplified(const Scalar &a, const Scalar &b, int64_t factor);
   void remember(const Scalar &result, const Scalar &a, const Scalar &b, int64_t factor);
+  void rememberPart(const Scalar &difference, const Scalar &a, const Scalar &b);
   /// `result`, which is never negative if both operands are not.
   Scalar naturalIfBoth(Scalar result, const Scalar &a, const Scalar &b);
 
@@ -159,7 +175,14 @@ private:
   std::map<std::string, std::string> constants;
   std::vector<std::map<std::string, std::string>> known{1}; // index expressions, by region
   std::map<std::string, Sum> sums; // of names of indices, where there are several terms
-  std::set<std::string> naturals;  // names of indices that are never negative
+  struct Minimum {
+    Scalar index;
+    int64_t most;
+  };
+  std::map<std::string, Minimum> minima;    // of an index and a number, by name
+  std::map<std::string, std::string> parts; // names of indices, and of those that they are parts of
+  std::map<std::string, Product> products;  // of names of indices, where there are several factors
+  std::set<std::string> naturals;           // names of indices that are never negative
   int indent = 1;
   int64_t nextName = 0;
 };

@@ -205,6 +205,9 @@ private:
                     const std::vector<bool> &reduced, const Scalars &dims, const Scalars &initial,
                     const Combine &combine);
   Value withOwnDims(Value value);
+  /// What is broadcast to `dims`, with all elements of the extents that it has a part of. Where fewer are there, reading them
+  /// fails.
+  Value completed(const Value &value, const Scalars &dims);
   const std::string &externalName(const TensorPtr &data);
 
   std::vector<TensorPtr> externals;

@@ -102,9 +102,10 @@ Scalars Emitter::broadcastDims(const Scalars &a, const Scalars &b) {
     const Scalar one = index(1);
     const Scalar &x = i + a.size() < rank ? one : a[i + a.size() - rank];
     const Scalar &y = i + b.size() < rank ? one : b[i + b.size() - rank];
-    if (x.is(1) || sameExtent(x, y))
+    // Of a part either all is there or what reads it fails.
+    if (x.is(1) || sameExtent(x, y) || isPartOf(x, y))
       out[i] = y;
-    else if (y.is(1))
+    else if (y.is(1) || isPartOf(y, x))
       out[i] = x;
     else if (x.known && y.known)
       invalid("extents of " + std::to_string(*x.known) + " and " + std::to_string(*y.known) +
@@ -117,6 +118,29 @@ Scalars Emitter::broadcastDims(const Scalars &a, const Scalars &b) {
   return out;
 }
 
+Value Emitter::completed(const Value &value, const Scalars &dims) {
+  Scalars whole = value.dims;
+  bool isPart = false;
+  for (size_t i = 0; i < whole.size(); ++i)
+    if (const Scalar &dim = dims[dims.size() - whole.size() + i]; isPartOf(whole[i], dim)) {
+      whole[i] = dim;
+      isPart = true;
+    }
+  if (!isPart || value.splat)
+    return value;
+  use(value); // outside of the block
+  return generate(value.type, whole, [&](const Scalars &indices) {
+    Scalars position;
+    for (size_t i = 0; i < whole.size(); ++i)
+      position.push_back(
+          whole[i].is(1) ? index(0)
+          : sameExtent(whole[i], value.dims[i])
+              ? indices[i]
+              : select(compare(Compare::Equal, value.dims[i], index(1)), index(0), indices[i]));
+    return at(value, position);
+  });
+}
+
 Value Emitter::elementwise(ElementType type, const Values &operands, const Element &element) {
   Scalars dims;
   for (const Value &operand : operands)
@@ -124,9 +148,12 @@ Value Emitter::elementwise(ElementType type, const Values &operands, const Eleme
   return elementwiseTo(type, dims, operands, element);
 }
 
-Value Emitter::elementwiseTo(ElementType type, const Scalars &dims, const Values &operands,
+Value Emitter::elementwiseTo(ElementType type, const Scalars &dims, const Values &given,
                              const Element &element) {
   const size_t rank = dims.size();
+  Values operands;
+  for (const Value &operand : given)
+    operands.push_back(completed(operand.narrow ? *operand.narrow : operand, dims));
   const bool isUniform =
       !operands.empty() && std::all_of(operands.begin(), operands.end(),
                                        [](const Value &value) { return value.splat.has_value(); });
@@ -141,8 +168,7 @@ Value Emitter::elementwiseTo(ElementType type, const Scalars &dims, const Values
   Values inputs;
   std::vector<std::string> maps;
   std::vector<std::optional<size_t>> inputOf;
-  for (const Value &whole : operands) {
-    const Value &operand = whole.narrow ? *whole.narrow : whole;
+  for (const Value &operand : operands) {
     if (operand.splat) {
       inputOf.push_back(std::nullopt);
       continue;
@@ -162,7 +188,7 @@ Value Emitter::elementwiseTo(ElementType type, const Scalars &dims, const Values
     maps.push_back(mapOf(rank, results));
   }
   for (const Value &operand : operands)
-    if (!operand.splat && !operand.narrow)
+    if (!operand.splat)
       use(operand); // outside of the block
   return generic(type, dims, inputs, maps, [&](const Scalars &arguments) {
     Scalars all;

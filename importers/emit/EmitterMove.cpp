@@ -31,7 +31,8 @@ std::string listText(const Scalars &scalars, Builder &builder) {
 }
 
 /// Groups of dimensions of `fine`, each of which makes one of `coarse`; nothing if it is not so, as far as is known.
-std::optional<std::string> grouping(const Scalars &fine, const Scalars &coarse) {
+std::optional<std::string> grouping(const Scalars &fine, const Scalars &coarse,
+                                    const Builder &builder) {
   std::string out;
   size_t next = 0;
   for (size_t i = 0; i < coarse.size(); ++i) {
@@ -40,12 +41,16 @@ std::optional<std::string> grouping(const Scalars &fine, const Scalars &coarse) 
     if (next == fine.size())
       return std::nullopt;
     if (!coarse[i].known) {
-      // The same extent, beside others of 1.
+      // Beside others of 1.
       while (next < fine.size() && fine[next].is(1))
         take();
-      if (next == fine.size() || !sameExtent(fine[next], coarse[i]))
-        return std::nullopt;
-      take();
+      Scalars factors;
+      do {
+        if (next == fine.size())
+          return std::nullopt;
+        factors.push_back(fine[next]);
+        take();
+      } while (!builder.isProductOf(coarse[i], factors));
     } else {
       int64_t product = 1;
       do {
@@ -101,7 +106,7 @@ Value Emitter::reshape(const Value &value, const Scalars &dims) {
     std::optional<std::string> groups =
         target.empty() && allKnown(source.dims) && !source.dims.empty()
             ? std::optional<std::string>("[]")
-            : grouping(source.dims, target);
+            : grouping(source.dims, target, *this);
     if (!groups || hasEmpty)
       return std::nullopt;
     return tensor(source.type, target,
@@ -109,8 +114,8 @@ Value Emitter::reshape(const Value &value, const Scalars &dims) {
                          type(source) + " into " + tensorType(source.type, target)));
   };
   auto expand = [&](const Value &source, const Scalars &target) -> std::optional<Value> {
-    std::optional<std::string> groups =
-        source.dims.empty() ? std::optional<std::string>("[]") : grouping(target, source.dims);
+    std::optional<std::string> groups = source.dims.empty() ? std::optional<std::string>("[]")
+                                                            : grouping(target, source.dims, *this);
     if (!groups || hasEmpty || (source.dims.empty() && !allKnown(target)))
       return std::nullopt;
     return tensor(source.type, target,

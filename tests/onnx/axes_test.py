@@ -33,6 +33,23 @@ class Axes(unittest.TestCase):
                         [("x", ("a", 3), np.float32)], [("y", 1, np.int64)], opset=18)
             np.testing.assert_array_equal(main(np.zeros((2, 3), np.float32)), [2, 3])
 
+    def test_places_from_a_table(self):
+        """A slice of a table with room for 8 is as long as what it is added to, however long that is: nothing asks for extents behind it."""
+        random = np.random.default_rng(31)
+        table, weights = np.float32(random.normal(size=(8, 4))), np.float32(random.normal(size=(4, 4)))
+        nodes = [node("Shape", ["x"], ["shape"]), node("Gather", ["shape", "one"], ["n"]), node("Unsqueeze", ["n", "zero"], ["end"]),
+                 node("Slice", ["places", "zero", "end", "one1"], ["slice"]), node("Gather", ["table", "slice"], ["place"]),
+                 node("Add", ["x", "place"], ["sum"]), node("MatMul", ["sum", "w"], ["product"]), node("Add", ["sum", "product"], ["y"])]
+        main = load(nodes, [("x", ("b", "n", 4), np.float32)], [("y", 3, np.float32)],
+                    [constant("one", np.int64(1)), constant("zero", np.int64([0])), constant("one1", np.int64([1])), constant("w", weights),
+                     constant("places", np.arange(8)[None]), constant("table", table)])
+        for batch, length in itertools.product((0, 1, 2), (0, 1, 2, 7, 8)):
+            x = np.float32(random.normal(size=(batch, length, 4)))
+            sums = x + table[None, :length]
+            np.testing.assert_allclose(main(x), sums + sums @ weights, rtol=1e-5, atol=1e-5, err_msg=f"{batch} {length}")
+        with self.assertRaises(pl.Error):
+            main(np.zeros((2, 9, 4), np.float32))
+
     def test_windows_without_gaps(self):
         """Wide ones, which are rows, beside those that are not, or that leave a rest; the last of several dimensions, or all."""
         random = np.random.default_rng(29)

@@ -3,6 +3,7 @@ cache; what building them writes is what is loaded."""
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -51,6 +52,15 @@ class Models(unittest.TestCase):
                 module = pl.load(path, engine=engine)
                 for extents in CALLS.get(name, [{"batch": 1}, {"batch": 3}]):
                     self.compare(name, module.main, graph, extents)
+
+    def test_scores_of_attention(self):
+        """Whatever the extents, no dispatch writes a matrix of queries by keys for others."""
+        for name in ("bert", "gpt2", "llama"):
+            graph = build.build(name, SEED, small=True)
+            report = pl.loads(b"".join(graph.parts()), f"{name}.onnx", engine=pl.Engine(threads=2)).explain()
+            types = {binding["type"] for function in report["functions"] for dispatch in function["dispatches"] for binding in dispatch["bindings"]}
+            self.assertTrue(any(type.startswith("memref<?x") and type.endswith("xf32>") for type in types), types)
+            self.assertFalse([type for type in types if re.search(r"\?x\?(x1)?xf32>$", type) and type.count("x") > 3], name)
 
     def test_extents_of_their_own(self):
         """Code that is made for the extents of a call."""
