@@ -6,9 +6,10 @@
 #include "ir/Pipelines/Pipelines.h"
 #include "ir/Plim/Locations.h"
 #include "ir/Plim/Plim.h"
-#include "jit/CompileDiagnostics.h"
+#include "jit/CompileContext.h"
 #include "jit/ConstantTable.h"
 #include "jit/DataCollector.h"
+#include "jit/DispatchLowering.h"
 #include "jit/Exhaustion.h"
 #include "jit/Exporter.h"
 #include "jit/ModuleSplitter.h"
@@ -27,7 +28,6 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/IR/Action.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
@@ -39,6 +39,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 
 using namespace mlir;
@@ -48,6 +49,15 @@ namespace plim::jit {
 namespace {
 
 constexpr unsigned compileStackBytes = 64u << 20;
+
+/// So many dispatches are lowered by several threads, each of which starts MLIR for itself.
+constexpr size_t leastShared = 8;
+
+/// What the witness is told behind the passes.
+constexpr std::string_view whileGenerating = "in code generation";
+
+/// What an operation of a dispatch becomes.
+constexpr size_t instructionsPerOperation = 6;
 
 /// Adds the stack limits among `name=value` assignments to an attribute of the module.
 Status attachLimits(ModuleOp module, StringRef attribute, ArrayRef<std::string> limits) {
@@ -78,6 +88,11 @@ public:
   Compilation(const targets::TargetDescription &target, const CompileOptions &options,
               CompileTimes &times)
       : target(target), options(options), times(times), progress(options.progress) {
+    if (options.witness)
+      witness = [this](const Diagnostic &what) {
+        std::lock_guard lock(witnessMutex);
+        this->options.witness(what);
+      };
     if (options.cache)
       cache.emplace(*options.cache, target, options.numerics);
   }
@@ -91,6 +106,18 @@ private:
     llvm::json::Object report;
     StackProofs stack;
     std::vector<FunctionFrame> frames; // of exported code
+  };
+
+  /// One object on its way: what it is made of, and what came of it.
+  struct Job {
+    std::string name; // for people
+    size_t size = 0;  // instructions of LLVM, roughly
+    std::optional<ObjectEmitter> emitter;
+    const DispatchLowering::Dispatch *dispatch =
+        nullptr; // that the emitter is made of, if there is none yet
+    bool usesTiles = false;
+    double lowerSeconds = 0;
+    Status status;
   };
 
   /// The way of the source to proven objects.
@@ -110,12 +137,18 @@ private:
     ir::PipelineOptions pipelineOptions();
     Status runStage(const ir::Stage &stage, const ir::PipelineOptions &pipeline);
     void readDecisions();
+    /// The module, all at once. `begin` and `end` are of the whole compilation (ProgressReport).
+    Status runPasses(StringRef name, double begin, double end,
+                     llvm::function_ref<void(PassManager &)> add);
+    Status separate(const ir::PipelineOptions &pipeline);
     Status takeData();
     Status translate();
     Status emit();
     Status writeHeader();
 
-    void witness(std::string_view what) const;
+    bool showsIrAfter(const ir::Stage &stage) const {
+      return options.takeIr && llvm::is_contained(options.irAfter, stage.name);
+    }
     /// Seconds since the last time.
     double lap();
 
@@ -126,13 +159,13 @@ private:
     const int64_t stackReserve;
     std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 
-    MLIRContext context;
-    CompileDiagnostics diagnostics;
-    OwningOpRef<ModuleOp> module;
-    std::vector<ExternalTypes> externalTypes; // of exported code
+    CompileContext in;
+    OwningOpRef<ModuleOp> module;                 // what has not been separated
+    std::unique_ptr<DispatchLowering> dispatches; // the rest
+    bool sharesLowering = false;                  // by jobs
+    std::vector<ExternalTypes> externalTypes;     // of exported code
     std::vector<ExportedContext> exportedContexts;
-    std::vector<ObjectEmitter> emitters;
-    std::vector<std::string> jobNames; // parallel to the emitters
+    std::vector<Job> jobs;
     Attempt attempt;
   };
 
@@ -149,51 +182,77 @@ private:
 
   StatusOr<Artifact> finish(Attempt attempt, int lowerings, int64_t reserve) const;
 
-  Status emitAll(std::vector<ObjectEmitter> &emitters, const std::vector<std::string> &names) {
+  static Status lower(Job &job, DispatchLowering &dispatches) {
+    PLIM_ASSIGN_OR_RETURN(ObjectEmitter emitter, dispatches.lower(*job.dispatch));
+    job.emitter.emplace(std::move(emitter));
+    return okStatus();
+  }
+
+  Status runJobs(std::vector<Job> &jobs, DispatchLowering *dispatches) {
     ProfilerSpan span = step("objects");
-    progress.begin(emitters);
-    std::vector<Status> statuses(emitters.size());
+    // The largest first: none of them is to keep one thread busy when the others have nothing left.
+    std::vector<std::pair<size_t, size_t>> order; // size, position
+    std::vector<size_t> sizes;
+    for (const auto &[i, job] : llvm::enumerate(jobs)) {
+      order.emplace_back(job.size, i);
+      sizes.push_back(job.size);
+    }
+    llvm::sort(order, std::greater());
+    progress.begin(sizes);
     const Status exhausted = outOfMemory("compiling");
     std::atomic<bool> isExhausted = false;
     TargetMachines machines(target.devices[0]);
-    // The largest first: none of them is to keep one thread busy when the others have nothing left.
-    std::vector<std::pair<size_t, size_t>> order; // size, position
-    for (const auto &[i, emitter] : llvm::enumerate(emitters))
-      order.emplace_back(emitter.size(), i);
-    llvm::sort(order, std::greater());
-    auto job = [&](size_t number) {
+    auto run = [&](size_t number) {
       const FloatEnvironment environment;
-      const auto [size, i] = order[number];
+      Job &job = jobs[order[number].second];
       if (isStopped()) {
-        statuses[i] = stopped();
+        job.status = stopped();
         return;
       }
       bool isDone = false;
-      statuses[i] = catchExhaustion(exhausted, [&] {
-        Status status = emitters[i].emit(machines,
-                                         {.assembly = options.assembly != nullptr,
-                                          .cache = cache ? &*cache : nullptr,
-                                          .profiler = options.profiler,
-                                          .name = names[i]},
-                                         patience);
+      job.status = catchExhaustion(exhausted, [&] {
+        Status status = runJob(job, dispatches, machines);
         isDone = true;
         return status;
       });
       if (!isDone)
         isExhausted = true;
-      progress.end(size, statuses[i].ok());
+      progress.end(job.size, job.status.ok());
     };
     if (options.parallelFor)
-      options.parallelFor(emitters.size(), job);
+      options.parallelFor(jobs.size(), run);
     else
-      for (size_t i = 0; i < emitters.size(); ++i)
-        job(i);
+      for (size_t i = 0; i < jobs.size(); ++i)
+        run(i);
     // What LLVM left behind must not be destroyed: to runOnThread, past all that owns it.
     if (isExhausted)
       llvm::report_bad_alloc_error("code generation");
-    for (Status &status : statuses)
-      PLIM_RETURN_IF_ERROR(status);
+    for (Job &job : jobs)
+      PLIM_RETURN_IF_ERROR(job.status);
     return okStatus();
+  }
+
+  void tellWitness(std::string_view what) const {
+    if (witness)
+      witness({Diagnostic::Severity::Note, "", 0, 0, 0, 0, std::string(what)});
+  }
+
+  Status runJob(Job &job, DispatchLowering *dispatches, TargetMachines &machines) const {
+    if (!job.emitter) {
+      const auto start = std::chrono::steady_clock::now();
+      ProfilerSpan span = step("lower");
+      PLIM_RETURN_IF_ERROR(lower(job, *dispatches));
+      job.lowerSeconds =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      tellWitness(whileGenerating);
+    }
+    job.usesTiles = job.emitter->usesTiles();
+    return job.emitter->emit(machines,
+                             {.assembly = options.assembly != nullptr,
+                              .cache = cache ? &*cache : nullptr,
+                              .profiler = options.profiler,
+                              .name = job.name},
+                             patience);
   }
 
   /// Adds the GPUs of the target that somebody wants, as far as nobody else compiles for them.
@@ -250,6 +309,9 @@ private:
   targets::SourceLimits limits;
   const Patience patience{options.stop, options.timeout, options.begin};
   ProgressReport progress;
+  /// That of the options, of one thread at a time.
+  std::function<void(const Diagnostic &)> witness;
+  std::mutex witnessMutex;
   std::optional<ObjectCache> cache;
   ConstantTable constants; // a second lowering takes those of the first
   std::map<std::pair<std::string, std::string>, ir::DeviceAnswer> deviceAnswers; // device, text
@@ -287,27 +349,10 @@ StatusOr<Artifact> Compilation::finish(Attempt attempt, int lowerings, int64_t r
   return std::move(attempt.artifact);
 }
 
-DialectRegistry allDialects() {
-  DialectRegistry registry;
-  ir::registerDialects(registry);
-  return registry;
-}
-
 Compilation::Lowering::Lowering(Compilation &all, StringRef source, StringRef name,
                                 int64_t stackReserve)
     : all(all), options(all.options), device(all.target.devices[0]), source(source), name(name),
-      stackReserve(stackReserve), context(allDialects(), MLIRContext::Threading::DISABLED),
-      diagnostics(context, source, name, options.witness) {
-  context.loadAllAvailableDialects();
-  context.printOpOnDiagnostic(false); // places say it
-  // What has begun ends; passes that follow are left out, and what they would have been for is dropped.
-  if (all.patience.isFinite())
-    context.registerActionHandler(
-        [&all](llvm::function_ref<void()> action, const tracing::Action &kind) {
-          if (!isa<PassExecutionAction>(kind) || !all.isStopped())
-            action();
-        });
-}
+      stackReserve(stackReserve), in(source, name, all.witness, all.patience) {}
 
 StatusOr<Compilation::Attempt> Compilation::Lowering::run() {
   PLIM_RETURN_IF_ERROR(parse());
@@ -317,7 +362,8 @@ StatusOr<Compilation::Attempt> Compilation::Lowering::run() {
   for (const ir::Stage &stage : stages.drop_back())
     PLIM_RETURN_IF_ERROR(runStage(stage, pipeline));
   readDecisions();
-  PLIM_RETURN_IF_ERROR(runStage(stages.back(), pipeline));
+  // What is exported is one object.
+  PLIM_RETURN_IF_ERROR(all.isExport() ? runStage(stages.back(), pipeline) : separate(pipeline));
   PLIM_RETURN_IF_ERROR(takeData());
   PLIM_RETURN_IF_ERROR(translate());
   PLIM_RETURN_IF_ERROR(emit());
@@ -334,7 +380,7 @@ StatusOr<Artifact> Compilation::Lowering::readSignatures() {
                         ir::locationText(variable->getLoc()) +
                             "functions of a module with variables cannot be compiled one by one");
   if (failed(ir::checkSignatures(*module)))
-    return diagnostics.status("checking");
+    return in.diagnostics.status("checking");
   for (FunctionSignature &function : attempt.artifact.functions)
     for (ValueType &argument : function.arguments)
       if (argument.isMemref)
@@ -343,24 +389,19 @@ StatusOr<Artifact> Compilation::Lowering::readSignatures() {
   return std::move(attempt.artifact);
 }
 
-void Compilation::Lowering::witness(std::string_view what) const {
-  if (options.witness)
-    options.witness({Diagnostic::Severity::Note, "", 0, 0, 0, 0, std::string(what)});
-}
-
 double Compilation::Lowering::lap() {
   auto now = std::chrono::steady_clock::now();
   return std::chrono::duration<double>(now - std::exchange(start, now)).count();
 }
 
 Status Compilation::Lowering::parse() {
-  witness(whileParsing);
+  all.tellWitness(whileParsing);
   {
     ProfilerSpan span = all.step("parse");
-    module = ir::loadModule(context, source, name, all.limits);
+    module = ir::loadModule(in.context, source, name, all.limits);
   }
   if (!module)
-    return diagnostics.status("parsing");
+    return in.diagnostics.status("parsing");
   all.times.parse += lap();
   return okStatus();
 }
@@ -402,10 +443,10 @@ Status Compilation::Lowering::dropOtherFunctions() {
   for (auto function : module->getOps<func::FuncOp>())
     if (function.getName() != wanted)
       function.setPrivate();
-  PassManager drop(&context);
+  PassManager drop(&in.context);
   drop.enableVerifier(false);
   drop.addPass(createSymbolDCEPass());
-  return succeeded(drop.run(*module)) ? okStatus() : diagnostics.status("lowering");
+  return succeeded(drop.run(*module)) ? okStatus() : in.diagnostics.status("lowering");
 }
 
 ir::PipelineOptions Compilation::Lowering::pipelineOptions() {
@@ -433,30 +474,12 @@ ir::PipelineOptions Compilation::Lowering::pipelineOptions() {
 
 Status Compilation::Lowering::runStage(const ir::Stage &stage,
                                        const ir::PipelineOptions &pipeline) {
-  if (all.isStopped())
-    return all.stopped();
-  const std::string stageName(stage.name);
-  ProfilerSpan span = all.step(stageName.c_str());
   const size_t index = size_t(&stage - ir::stages().begin());
-  // Verified once a stage, not after each pass: faults surface here, not in LLVM.
-  PassManager manager(&context);
-  manager.enableVerifier(false);
-  if (options.profiler)
-    manager.addInstrumentation(std::make_unique<PassSpans>(*options.profiler));
-  if (options.witness)
-    manager.addInstrumentation(std::make_unique<PassWitness>(options.witness));
-  ir::addStage(manager, stage, pipeline);
-  if (all.progress)
-    manager.addInstrumentation(std::make_unique<PassProgress>(
-        all.progress, manager, begins::stages[index],
-        index + 1 < std::size(begins::stages) ? begins::stages[index + 1] : begins::translation));
-  bool ok = succeeded(manager.run(*module));
-  if (all.isStopped())
-    return all.stopped();
-  ok = ok && succeeded(verify(*module));
-  if (!ok)
-    return diagnostics.status("lowering");
-  if (options.takeIr && llvm::is_contained(options.irAfter, stage.name)) {
+  const bool isLast = index + 1 == ir::stages().size();
+  PLIM_RETURN_IF_ERROR(runPasses(
+      stage.name, begins::stages[index], isLast ? begins::translation : begins::stages[index + 1],
+      [&](PassManager &manager) { ir::addStage(manager, stage, pipeline); }));
+  if (showsIrAfter(stage)) {
     std::string text;
     llvm::raw_string_ostream out(text);
     module->print(out);
@@ -464,6 +487,54 @@ Status Compilation::Lowering::runStage(const ir::Stage &stage,
     options.takeIr(stage.name, text);
   }
   return okStatus();
+}
+
+Status Compilation::Lowering::runPasses(StringRef name, double begin, double end,
+                                        llvm::function_ref<void(PassManager &)> add) {
+  if (all.isStopped())
+    return all.stopped();
+  const std::string spanName = name.str();
+  ProfilerSpan span = all.step(spanName.c_str());
+  // Verified once a stage, not after each pass: faults surface here, not in LLVM.
+  PassManager manager(&in.context);
+  manager.enableVerifier(false);
+  addInstruments(manager, options.profiler, all.witness);
+  add(manager);
+  if (all.progress)
+    manager.addInstrumentation(std::make_unique<PassProgress>(all.progress, manager, begin, end));
+  const bool ok = succeeded(manager.run(*module));
+  if (all.isStopped())
+    return all.stopped();
+  return ok && succeeded(verify(*module)) ? okStatus() : in.diagnostics.status("lowering");
+}
+
+/// The last stage, but for dispatches that can be lowered each by itself.
+Status Compilation::Lowering::separate(const ir::PipelineOptions &pipeline) {
+  const ir::Stage &stage = ir::stages().back();
+  const double begin = begins::stages[ir::stages().size() - 1];
+  if (showsIrAfter(stage)) {
+    // As one text; of a copy.
+    OwningOpRef<ModuleOp> before(module->clone());
+    PLIM_RETURN_IF_ERROR(runStage(stage, pipeline));
+    module = std::move(before);
+  }
+  PLIM_RETURN_IF_ERROR(runPasses(stage.name, begin, begin, [&](PassManager &manager) {
+    ir::addConversionOfWhole(manager, pipeline);
+  }));
+  std::vector<ir::SeparateDispatch> separate = ir::separateDispatches(*module);
+  sharesLowering = options.parallelFor && separate.size() >= leastShared;
+  dispatches =
+      std::make_unique<DispatchLowering>(in, std::move(separate), sharesLowering,
+                                         DispatchLoweringOptions{.pipeline = pipeline,
+                                                                 .device = device,
+                                                                 .numerics = options.numerics,
+                                                                 .source = source,
+                                                                 .name = name,
+                                                                 .witness = all.witness,
+                                                                 .patience = all.patience,
+                                                                 .profiler = options.profiler});
+  return runPasses(stage.name, begin, begins::restOfConversion,
+                   [&](PassManager &manager) { ir::addConversionOfParts(manager, pipeline); });
 }
 
 /// What the stages have decided, before functions become LLVM's.
@@ -498,27 +569,31 @@ Status Compilation::Lowering::takeData() {
   return okStatus();
 }
 
-/// To LLVM IR, one module a job.
+/// One job for each dispatch, and for each part of the rest, which becomes LLVM IR here.
 Status Compilation::Lowering::translate() {
-  witness("in code generation");
-  bool usesTiles = false;
-  {
-    ProfilerSpan span = all.step("translate");
-    for (ModulePiece &piece :
-         all.isExport() ? wholeModule(std::move(module)) : splitModule(*module)) {
-      if (all.isStopped())
-        return all.stopped();
-      emitters.emplace_back(*piece.module, device, options.oracle ? CodeKind::Plain : piece.kind,
-                            options.numerics);
-      if (!emitters.back().translated())
-        return diagnostics.status("translation to LLVM IR");
-      usesTiles |= emitters.back().usesTiles();
-      jobNames.push_back(piece.name.empty() ? "host code" : std::move(piece.name));
+  ProfilerSpan span = all.step("translate");
+  if (dispatches)
+    for (const DispatchLowering::Dispatch &dispatch : dispatches->all()) {
+      Job &job = jobs.emplace_back();
+      job.name = dispatch.name;
+      job.size = instructionsPerOperation * dispatch.size;
+      job.dispatch = &dispatch;
+      if (!sharesLowering)
+        PLIM_RETURN_IF_ERROR(lower(job, *dispatches));
     }
+  all.tellWitness(whileGenerating);
+  for (ModulePiece &piece :
+       all.isExport() ? wholeModule(std::move(module)) : splitModule(*module)) {
+    if (all.isStopped())
+      return all.stopped();
+    Job &job = jobs.emplace_back();
+    job.name = piece.name.empty() ? "host code" : std::move(piece.name);
+    job.emitter.emplace(*piece.module, device, options.oracle ? CodeKind::Plain : piece.kind,
+                        options.numerics);
+    if (!job.emitter->translated())
+      return in.diagnostics.status("translation to LLVM IR");
+    job.size = job.emitter->size();
   }
-  if (!usesTiles)
-    std::erase_if(attempt.artifact.requiredFeatures,
-                  [](std::string_view feature) { return feature.starts_with("amx-"); });
   all.times.lower += lap();
   return okStatus();
 }
@@ -526,18 +601,23 @@ Status Compilation::Lowering::translate() {
 /// To objects, whose frames prove what they need of the stack.
 Status Compilation::Lowering::emit() {
   Artifact &artifact = attempt.artifact;
-  PLIM_RETURN_IF_ERROR(all.emitAll(emitters, jobNames));
+  PLIM_RETURN_IF_ERROR(all.runJobs(jobs, dispatches.get()));
+  if (llvm::none_of(jobs, [](const Job &job) { return job.usesTiles; }))
+    std::erase_if(artifact.requiredFeatures,
+                  [](std::string_view feature) { return feature.starts_with("amx-"); });
   std::vector<std::vector<FunctionFrame>> frames;
   if (options.assembly)
     options.assembly->clear();
   all.times.objects = all.times.cachedObjects = 0; // of the last lowering
-  for (ObjectEmitter &emitter : emitters) {
+  for (Job &job : jobs) {
+    ObjectEmitter &emitter = *job.emitter;
     artifact.objects.push_back(std::move(emitter.code.object));
     frames.push_back(std::move(emitter.code.frames));
     if (options.assembly)
       *options.assembly += emitter.assembly;
     ++all.times.objects;
     all.times.cachedObjects += emitter.isFromCache;
+    all.times.lower += job.lowerSeconds;
     all.times.optimise += emitter.optimiseSeconds;
     all.times.codegen += emitter.codegenSeconds;
   }

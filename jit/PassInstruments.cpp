@@ -42,6 +42,14 @@ void PassWitness::runBeforePass(Pass *pass, Operation *op) {
                          ("in pass '" + pass->getArgument() + "'").str()));
 }
 
+void addInstruments(PassManager &manager, Profiler *profiler,
+                    const std::function<void(const Diagnostic &)> &witness) {
+  if (profiler)
+    manager.addInstrumentation(std::make_unique<PassSpans>(*profiler));
+  if (witness)
+    manager.addInstrumentation(std::make_unique<PassWitness>(witness));
+}
+
 PassProgress::PassProgress(ProgressReport &report, OpPassManager &manager, double begin, double end)
     : report(report), begin(begin), end(end) {
   // Upstream makes one of adaptors that follow each other.

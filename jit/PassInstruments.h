@@ -5,7 +5,7 @@
 //
 // They borrow what they tell, which must outlive the manager. Must not know what passes do; a pass
 // that runs others on nested operations is told by its empty argument, and neither named nor timed.
-// Threads: the passes of a compilation run on one thread, and so do these.
+// Threads: the passes of a pass manager run on one thread, and so do these.
 #pragma once
 
 #include "jit/ProgressReport.h"
@@ -46,6 +46,10 @@ public:
 private:
   const std::function<void(const Diagnostic &)> &witness;
 };
+
+/// Adds those of the two that somebody wants.
+void addInstruments(mlir::PassManager &manager, Profiler *profiler,
+                    const std::function<void(const Diagnostic &)> &witness);
 
 /// The progress of one pipeline, as parts of the whole compilation. Each pass over the module
 /// counts the same; what runs passes on functions counts ten times as much, in which each function

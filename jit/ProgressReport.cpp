@@ -10,13 +10,14 @@ void ProgressReport::advance(double fraction) {
     tell(fraction);
 }
 
-void ProgressReport::begin(llvm::ArrayRef<ObjectEmitter> emitters) {
+void ProgressReport::begin(llvm::ArrayRef<size_t> sizes) {
   if (!callback)
     return;
-  progress.total += emitters.size();
-  for (const ObjectEmitter &emitter : emitters)
-    totalSize += emitter.size();
-  tell(begins::objects);
+  progress.total += sizes.size();
+  for (size_t size : sizes)
+    totalSize += size;
+  jobsBegin = progress.fraction;
+  tell(jobsBegin);
 }
 
 void ProgressReport::end(size_t size, bool ok) {
@@ -29,7 +30,7 @@ void ProgressReport::end(size_t size, bool ok) {
   const double part =
       totalSize == 0 ? 1 : static_cast<double>(doneSize) / static_cast<double>(totalSize);
   if (!hasFailed)
-    tell(begins::objects + (1 - begins::objects) * part);
+    tell(jobsBegin + (1 - jobsBegin) * part);
 }
 
 void ProgressReport::tell(double fraction) {

@@ -2,12 +2,11 @@
 //
 //   ProgressReport progress(options.progress);      // says 0 at once
 //   progress.advance(0.2);                          // while the module is lowered
-//   progress.begin(emitters);                       // the jobs are known
+//   progress.begin(sizes);                          // the jobs are known
 //   progress.end(size, ok);                         // by whatever thread did one
 #pragma once
 
 #include "jit/Compiler.h"
-#include "jit/ObjectEmitter.h"
 
 #include "llvm/ADT/ArrayRef.h"
 
@@ -18,7 +17,8 @@ namespace plim::jit {
 /// Where the work of a compilation stands when a part of it begins, 0 to 1: measured with models on one thread.
 namespace begins {
 inline constexpr double stages[] = {0.01, 0.03, 0.05, 0.06, 0.13, 0.19, 0.20}; // of ir::stages()
-inline constexpr double translation = 0.40, objects = 0.43;
+/// Where those are lowered that are not lowered apart, and of exports, which are lowered as a whole.
+inline constexpr double restOfConversion = 0.24, translation = 0.40;
 } // namespace begins
 
 /// One call of the host at a time. The callback is borrowed.
@@ -33,9 +33,9 @@ public:
 
   /// Before the jobs are known. A second lowering begins where the first one ended.
   void advance(double fraction);
-  /// Before the first of these jobs.
-  void begin(llvm::ArrayRef<ObjectEmitter> emitters);
-  /// After each of them, by any thread. `size` is that of the job before it began.
+  /// Before the first of jobs of these sizes.
+  void begin(llvm::ArrayRef<size_t> sizes);
+  /// After each of them, by any thread.
   void end(size_t size, bool ok);
 
 private:
@@ -45,6 +45,7 @@ private:
   std::mutex mutex;
   CompileProgress progress;
   size_t doneSize = 0, totalSize = 0;
+  double jobsBegin = 0;
   bool hasFailed = false;
 };
 

@@ -176,9 +176,10 @@ private:
     options.sourceOwner = payload.owner;
     options.stop = source.get_token();
     unsigned threads = request.threads;
-    options.parallelFor = [threads](size_t count, const std::function<void(size_t)> &job) {
-      runJobs(threads, count, job);
-    };
+    if (threads > 1)
+      options.parallelFor = [threads](size_t count, const std::function<void(size_t)> &job) {
+        runJobs(threads, count, job);
+      };
     if (request.wantsProgress)
       options.progress = [](const CompileProgress &progress) {
         Message message{.kind = MessageKind::Progress};

@@ -67,7 +67,8 @@ StatusOr<jit::CompileOptions> Engine::compileOptionsOf(const LoadOptions &option
   result.timeout = options.timeout;
   result.begin = options.begin;
   result.profiler = state->options.profiler.get();
-  result.parallelFor = state->parallelFor();
+  if (state->executor->threads() > 1)
+    result.parallelFor = state->parallelFor();
   return result;
 }
 

@@ -29,13 +29,61 @@ void returnNothing(OpBuilder &builder, Location loc, func::FuncOp function) {
   func::ReturnOp::create(builder, loc, results);
 }
 
-ContextNeed needOfBody(func::FuncOp function, const SymbolTable &symbols,
+/// Upstream inserts arguments where there is a body.
+void addContextToDeclaration(func::FuncOp function, Type context) {
+  Builder builder(function.getContext());
+  SmallVector<Type> types = {context};
+  llvm::append_range(types, function.getArgumentTypes());
+  SmallVector<DictionaryAttr> attributes;
+  function.getAllArgAttrs(attributes);
+  attributes.insert(attributes.begin(), builder.getDictionaryAttr({}));
+  function.setFunctionType(builder.getFunctionType(types, function.getResultTypes()));
+  function.setAllArgAttrs(attributes);
+}
+
+} // namespace
+
+Variables::Variables(ModuleOp module) {
+  auto data = module->getAttrOfType<ArrayAttr>(dataAttr);
+  int32_t position = 0;
+  for (Attribute attribute : data ? data.getValue() : ArrayRef<Attribute>()) {
+    auto entry = cast<DictionaryAttr>(attribute);
+    if (entry.getAs<StringAttr>("kind").getValue() != "variable")
+      continue;
+    std::string symbol = (dataPrefix + entry.getAs<StringAttr>("name").getValue()).str();
+    positions[symbol] = position++;
+  }
+}
+
+void Variables::eraseGlobals(SymbolTable &symbols) const {
+  for (StringRef symbol : positions.keys())
+    symbols.erase(symbols.lookup(symbol));
+}
+
+bool Variables::isOne(Operation *op) const {
+  auto get = dyn_cast_or_null<memref::GetGlobalOp>(op);
+  return get && positions.contains(get.getName());
+}
+
+void Variables::lower(memref::GetGlobalOp op) const {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Value context = contextOf(op);
+  Value bases = loadAt(builder, loc, context.getType(), context, abi::contextVariablesOffset);
+  Value base = loadAt(builder, loc, bases.getType(), bases, 8 * positions.lookup(op.getName()));
+  op.replaceAllUsesWith(makeMemref(builder, loc, op.getType(), base, {}));
+  op->erase();
+}
+
+ContextNeed bodyNeedOf(func::FuncOp function, const SymbolTable &symbols,
                        const Variables &variables) {
+  if (function.isDeclaration())
+    return function->hasAttr(needsContextAttr) ? ContextNeed::All : ContextNeed::None;
   auto need = ContextNeed::None;
   function.walk([&](Operation *op) {
     if (auto dispatch = dyn_cast<DispatchOp>(op)) {
       auto body = symbols.lookup<func::FuncOp>(dispatch.getFunction());
-      need = std::max(ContextNeed::Looks, needOfBody(body, symbols, variables));
+      need = std::max(ContextNeed::Looks, bodyNeedOf(body, symbols, variables));
       return need == ContextNeed::All ? WalkResult::interrupt() : WalkResult::advance();
     }
     if (isa<PollOp, AreApartOp>(op) || (isAssertion(op) && op->hasAttr(impliedAttr))) {
@@ -55,45 +103,16 @@ ContextNeed needOfBody(func::FuncOp function, const SymbolTable &symbols,
   return need;
 }
 
-} // namespace
-
-Variables::Variables(ModuleOp module) {
-  auto data = module->getAttrOfType<ArrayAttr>(dataAttr);
-  SymbolTable all(module);
-  int32_t position = 0;
-  for (Attribute attribute : data ? data.getValue() : ArrayRef<Attribute>()) {
-    auto entry = cast<DictionaryAttr>(attribute);
-    if (entry.getAs<StringAttr>("kind").getValue() != "variable")
-      continue;
-    std::string symbol = (dataPrefix + entry.getAs<StringAttr>("name").getValue()).str();
-    positions[symbol] = position++;
-    all.erase(all.lookup(symbol));
-  }
-}
-
-bool Variables::isOne(Operation *op) const {
-  auto get = dyn_cast_or_null<memref::GetGlobalOp>(op);
-  return get && positions.contains(get.getName());
-}
-
-void Variables::lower(memref::GetGlobalOp op) const {
-  OpBuilder builder(op);
-  Location loc = op.getLoc();
-  Value context = contextOf(op);
-  Value bases = loadAt(builder, loc, context.getType(), context, abi::contextVariablesOffset);
-  Value base = loadAt(builder, loc, bases.getType(), bases, 8 * positions.lookup(op.getName()));
-  op.replaceAllUsesWith(makeMemref(builder, loc, op.getType(), base, {}));
-  op->erase();
-}
-
 ContextNeed contextNeedOf(func::FuncOp function, const SymbolTable &symbols,
                           const Variables &variables) {
-  return function->hasAttr(kernelAttr) ? needOfBody(function, symbols, variables)
+  return function->hasAttr(kernelAttr) ? bodyNeedOf(function, symbols, variables)
                                        : ContextNeed::All;
 }
 
 void addContext(func::FuncOp function, ContextNeed need) {
   auto type = LLVM::LLVMPointerType::get(function.getContext());
+  if (function.isDeclaration())
+    return addContextToDeclaration(function, type);
   (void)function.insertArgument(0, type, {}, function.getLoc());
   function->setAttr(needsContextAttr, UnitAttr::get(function.getContext()));
   if (need == ContextNeed::Looks)

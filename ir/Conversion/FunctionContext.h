@@ -18,8 +18,10 @@ namespace plim::ir {
 /// The variables of a module: they lie where the context says, in the order of `plim.data`.
 class Variables {
 public:
-  /// Erases their globals.
   explicit Variables(mlir::ModuleOp module);
+
+  /// Of the module with these symbols, once nothing gets them.
+  void eraseGlobals(mlir::SymbolTable &symbols) const;
 
   /// Is `op`, which may be null, what gets one of them?
   bool isOne(mlir::Operation *op) const;
@@ -33,6 +35,11 @@ private:
 /// What a function wants of the context. `Looks`: only to ask whether it has been stopped and to say why
 /// it ends; without a call it does without both.
 enum class ContextNeed { None, Looks, All };
+
+/// Of what is in the function, and in the dispatches that it calls. The declaration of a dispatch that is elsewhere
+/// (separateDispatches()) has `plim.needs_context` for All.
+ContextNeed bodyNeedOf(mlir::func::FuncOp function, const mlir::SymbolTable &symbols,
+                       const Variables &variables);
 
 /// Host and dispatch functions always have it: their entries have it at hand. A kernel's raw pointer
 /// shows it only if something uses it.

@@ -43,7 +43,9 @@ public:
   /// Counts in the statistics of the pass.
   Lowering(ModuleOp module, LowerRuntime &pass)
       : module(module), count(pass), variables(module), symbols(module), runtime(module, symbols),
-        lowerAllocations(runtime, views, frames) {}
+        lowerAllocations(runtime, views, frames) {
+    variables.eraseGlobals(symbols);
+  }
 
   void run() {
     for (auto function : module.getOps<func::FuncOp>())
@@ -65,6 +67,7 @@ public:
     for (func::FuncOp function : functions)
       if (function->hasAttr(workgroupCountAttr))
         findGrid(function);
+    dropCountsElsewhere(functions);
     SmallVector<ScheduleOp> schedules;
     module.walk([&](ScheduleOp schedule) { schedules.push_back(schedule); });
     for (ScheduleOp schedule : schedules)
@@ -273,6 +276,17 @@ private:
     auto name = count->getAttrOfType<FlatSymbolRefAttr>(workgroupCountAttr);
     symbols.lookup(name.getValue())
         ->setAttr(gridAttr, Builder(module.getContext()).getI64IntegerAttr(grid.getSExtValue()));
+  }
+
+  /// Which number of workgroups it is has been noted, if it is one.
+  void dropCountsElsewhere(SmallVectorImpl<func::FuncOp> &functions) {
+    llvm::erase_if(functions, [&](func::FuncOp function) {
+      auto counted = function->getAttrOfType<FlatSymbolRefAttr>(workgroupCountAttr);
+      if (!counted || !symbols.lookup<func::FuncOp>(counted.getValue()).isDeclaration())
+        return false;
+      function.erase();
+      return true;
+    });
   }
 
   /// Calls a symbol that returns a code; the host code ends where that is a failure.

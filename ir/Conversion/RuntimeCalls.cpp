@@ -29,6 +29,7 @@ RuntimeCalls::RuntimeCalls(ModuleOp module, const SymbolTable &functions)
   launch = declare("plim_rt_launch", code, {pointer, pointer, pointer, pointer, pointer});
   fail = declare("plim_rt_fail", code, {pointer, code, pointer});
   requireFailed = declare("plim_rt_require_failed", none, {pointer, pointer, pointer, word});
+  builder.setInsertionPoint(requireFailed); // what the module began with may go
 }
 
 LLVM::LLVMFuncOp RuntimeCalls::declare(StringRef name, Type result, ArrayRef<Type> arguments) {

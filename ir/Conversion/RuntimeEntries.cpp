@@ -14,14 +14,30 @@ using namespace plim::ir;
 
 namespace {
 
-/// A function of the ABI: `plim.<kind>.<name>`, with pointers and words as arguments.
-LLVM::LLVMFuncOp makeEntryFunction(func::FuncOp function, const Twine &name,
-                                   ArrayRef<Type> arguments, Type result) {
+/// A function of the ABI, `plim.<kind>.<name>`, with pointers and words as arguments, in front of `function`.
+LLVM::LLVMFuncOp declareEntry(func::FuncOp function, const Twine &name,
+                              LLVM::LLVMFunctionType type) {
   OpBuilder builder(function);
-  auto entry = LLVM::LLVMFuncOp::create(builder, function.getLoc(), name.str(),
-                                        LLVM::LLVMFunctionType::get(result, arguments));
+  return LLVM::LLVMFuncOp::create(builder, function.getLoc(), name.str(), type);
+}
+
+LLVM::LLVMFuncOp makeEntryFunction(func::FuncOp function, const Twine &name,
+                                   LLVM::LLVMFunctionType type) {
+  LLVM::LLVMFuncOp entry = declareEntry(function, name, type);
+  OpBuilder builder(function);
   entry.addEntryBlock(builder);
   return entry;
+}
+
+LLVM::LLVMFunctionType dispatchType(MLIRContext *context) {
+  Type pointer = LLVM::LLVMPointerType::get(context), word = IntegerType::get(context, 64);
+  return LLVM::LLVMFunctionType::get(IntegerType::get(context, 32),
+                                     {pointer, pointer, pointer, word, word});
+}
+
+LLVM::LLVMFunctionType countType(MLIRContext *context) {
+  return LLVM::LLVMFunctionType::get(IntegerType::get(context, 64),
+                                     {LLVM::LLVMPointerType::get(context)});
 }
 
 } // namespace
@@ -31,7 +47,9 @@ RuntimeEntries::RuntimeEntries(ModuleOp module) : module(module) {
 }
 
 void RuntimeEntries::make(func::FuncOp function) {
-  if (function->hasAttr(dispatchFunctionAttr)) {
+  if (function.isDeclaration()) {
+    declareDispatch(function);
+  } else if (function->hasAttr(dispatchFunctionAttr)) {
     makeDispatchEntry(function);
   } else if (function->hasAttr(workgroupCountAttr)) {
     makeCount(function);
@@ -46,9 +64,8 @@ void RuntimeEntries::makeDispatchEntry(func::FuncOp function) {
   OpBuilder builder(module.getContext());
   Location loc = function.getLoc();
   Type pointer = LLVM::LLVMPointerType::get(module.getContext()), word = builder.getI64Type();
-  LLVM::LLVMFuncOp entry =
-      makeEntryFunction(function, dispatchPrefix + function.getName(),
-                        {pointer, pointer, pointer, word, word}, builder.getI32Type());
+  LLVM::LLVMFuncOp entry = makeEntryFunction(function, dispatchPrefix + function.getName(),
+                                             dispatchType(module.getContext()));
   builder.setInsertionPointToStart(&entry.getBody().front());
   Value context = entry.getArgument(0);
   SmallVector<Value> arguments = {context};
@@ -72,13 +89,19 @@ void RuntimeEntries::makeDispatchEntry(func::FuncOp function) {
   makePrivate(function);
 }
 
+void RuntimeEntries::declareDispatch(func::FuncOp function) {
+  declareEntry(function, dispatchPrefix + function.getName(), dispatchType(module.getContext()));
+  declareEntry(function, countPrefix + function.getName(), countType(module.getContext()));
+  function.erase();
+}
+
 void RuntimeEntries::makeCount(func::FuncOp function) {
   OpBuilder builder(module.getContext());
   Location loc = function.getLoc();
   Type word = builder.getI64Type();
   StringRef name = function->getAttrOfType<FlatSymbolRefAttr>(workgroupCountAttr).getValue();
-  LLVM::LLVMFuncOp entry = makeEntryFunction(
-      function, countPrefix + name, {LLVM::LLVMPointerType::get(module.getContext())}, word);
+  LLVM::LLVMFuncOp entry =
+      makeEntryFunction(function, countPrefix + name, countType(module.getContext()));
   builder.setInsertionPointToStart(&entry.getBody().front());
   SmallVector<Value> arguments;
   unsigned scalars = 0;
@@ -101,8 +124,9 @@ void RuntimeEntries::makeFunctionEntry(func::FuncOp function) {
   Location loc = function.getLoc();
   std::string name = function.getName().str();
   Type pointer = LLVM::LLVMPointerType::get(module.getContext()), word = builder.getI64Type();
-  LLVM::LLVMFuncOp entry = makeEntryFunction(function, entryPrefix + name,
-                                             {pointer, pointer, pointer}, builder.getI32Type());
+  LLVM::LLVMFuncOp entry = makeEntryFunction(
+      function, entryPrefix + name,
+      LLVM::LLVMFunctionType::get(builder.getI32Type(), {pointer, pointer, pointer}));
   builder.setInsertionPointToStart(&entry.getBody().front());
   Value context = entry.getArgument(0), views = entry.getArgument(1),
         resultViews = entry.getArgument(2);

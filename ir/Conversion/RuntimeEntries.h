@@ -15,8 +15,8 @@ class RuntimeEntries {
 public:
   explicit RuntimeEntries(mlir::ModuleOp module);
 
-  /// Makes the entries of `function`, whose body is lowered. Counts come before the dispatch functions that
-  /// they name, since those change their names here.
+  /// Makes the entries of `function`, whose body is lowered, or declares those of a dispatch function that another
+  /// module has. Counts come before the dispatch functions that they name, since those change their names here.
   void make(mlir::func::FuncOp function);
 
   /// Copies of kernels that were made for calls whose buffers have no byte in common.
@@ -24,6 +24,8 @@ public:
 
 private:
   void makeDispatchEntry(mlir::func::FuncOp function);
+  /// That of a dispatch function that another module has, which goes.
+  void declareDispatch(mlir::func::FuncOp function);
   void makeCount(mlir::func::FuncOp function);
   /// Unpacks the views of the arguments, calls, packs the results, unless the body takes the views and does so itself.
   void makeFunctionEntry(mlir::func::FuncOp function);

@@ -336,14 +336,16 @@ void buildSchedule(OpPassManager &manager, const PipelineOptions &options) {
   manager.addNestedPass<func::FuncOp>(createPlimVectorizeElementwise());
 }
 
-void buildConversion(OpPassManager &manager, const PipelineOptions &options) {
+void buildConversionOfWhole(OpPassManager &manager, const PipelineOptions &options) {
   PlimOutlineDataOptions outline;
   outline.inlineConstantBytes = inlineBytesOf(options);
   outline.guarded = options.guarded;
   manager.addPass(createPlimOutlineData(outline));
+  manager.addPass(createPlimDistributeWorkgroups()); // what is left of Codegen
+}
 
-  // What is left of Codegen, and from linalg and vectors to loops.
-  manager.addPass(createPlimDistributeWorkgroups());
+void buildConversionOfParts(OpPassManager &manager, const PipelineOptions &options) {
+  // From linalg and vectors to loops.
   OpPassManager &function = manager.nest<func::FuncOp>();
   if (!options.oracle)
     function.addPass(createPlimPrefetchPanels());
@@ -379,6 +381,11 @@ void buildConversion(OpPassManager &manager, const PipelineOptions &options) {
   addCleanup(manager);
 }
 
+void buildConversion(OpPassManager &manager, const PipelineOptions &options) {
+  buildConversionOfWhole(manager, options);
+  buildConversionOfParts(manager, options);
+}
+
 constexpr Stage allStages[] = {
     {"Import", buildImport},         {"Dispatch", buildDispatch}, {"Access", buildAccess},
     {"Codegen", buildCodegen},       {"Memory", buildMemory},     {"Schedule", buildSchedule},
@@ -399,6 +406,14 @@ void plim::ir::addStage(OpPassManager &manager, const Stage &stage,
   stage.build(manager, options);
   if (options.verifyStages)
     manager.addPass(createVerifyStage(stage.name));
+}
+
+void plim::ir::addConversionOfWhole(OpPassManager &manager, const PipelineOptions &options) {
+  buildConversionOfWhole(manager, options);
+}
+
+void plim::ir::addConversionOfParts(OpPassManager &manager, const PipelineOptions &options) {
+  addStage(manager, {allStages[std::size(allStages) - 1].name, buildConversionOfParts}, options);
 }
 
 void plim::ir::buildTensorPipeline(OpPassManager &manager, const PipelineOptions &options) {

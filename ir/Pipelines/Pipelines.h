@@ -76,6 +76,11 @@ llvm::ArrayRef<Stage> stages();
 /// The stage, and what verifies it if that is wanted.
 void addStage(mlir::OpPassManager &manager, const Stage &stage, const PipelineOptions &options);
 
+/// The last stage in two halves: what goes over the whole module, and what can then go over each of its dispatches apart
+/// (Conversion/SeparateDispatches.h).
+void addConversionOfWhole(mlir::OpPassManager &manager, const PipelineOptions &options);
+void addConversionOfParts(mlir::OpPassManager &manager, const PipelineOptions &options);
+
 /// Import, Dispatch, Access and Codegen: from what came in to the code of dispatches, on tensors.
 void buildTensorPipeline(mlir::OpPassManager &manager, const PipelineOptions &options);
 

@@ -51,6 +51,17 @@ func.func @next() -> i64 {
 }
 )";
 
+/// Enough dispatches for several threads to lower them.
+const std::string wideSource = [] {
+  std::string text = source;
+  for (const char *op :
+       {"addf", "subf", "mulf", "divf", "maximumf", "minimumf", "maxnumf", "minnumf", "remf"})
+    text += std::string("func.func @") + op +
+            "(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {\n  %r = arith." + op +
+            " %x, %y : tensor<?xf32>\n  return %r : tensor<?xf32>\n}\n";
+  return text;
+}();
+
 /// What it asks of its host: a parameter, a function, a device.
 constexpr const char *askingSource = R"(
 ml_program.global private @w(#ml_program.extern<tensor<3xf32>>) : tensor<3xf32>
@@ -81,9 +92,10 @@ func.func @negate(%x: tensor<3xf32>) -> tensor<3xf32> {
 )";
 
 plim_engine *engine;
-plim_engine *apart;  // compiles in workers
-plim_engine *unused; // links what the other does not any more, once it has run out of memory
-plim_engine *asked;  // has the device and the functions of `askingSource`
+plim_engine *apart;   // compiles in workers
+plim_engine *unused;  // links what the other does not any more, once it has run out of memory
+plim_engine *several; // has two threads
+plim_engine *asked;   // has the device and the functions of `askingSource`
 std::string artifact, askingArtifact;
 /// Files that scenarios read; in a folder that goes with the test.
 std::string folder, artifactFile, npyFile, safetensorsFile;
@@ -235,6 +247,7 @@ bool loadIn(plim_engine *engine, std::string_view text) {
 bool links() { return loadIn(engine, artifact); }
 bool asksWorkers() { return loadIn(apart, source); }
 bool compiles() { return loadIn(engine, source); }
+bool compilesOnThreads() { return loadIn(several, wideSource); }
 /// What was loaded before still runs, and other engines load.
 bool othersWork() { return call() && tensorCall() && loadIn(unused, artifact); }
 
@@ -741,6 +754,9 @@ void prepare() {
   require(plim_module_function(module, "twice", &twice));
   require(plim_module_function(module, "add", &add));
   require(plim_engine_create(&options, &unused));
+  options.threads = 2;
+  require(plim_engine_create(&options, &several));
+  options.threads = 1;
   plim_compile_workers workers{};
   workers.struct_size = sizeof workers;
   options.compile_workers = &workers;
@@ -810,6 +826,7 @@ int main(int count, char **names) {
       {"loads of artifacts", links, 0, Kind::Here, othersWork},
       {"loads through workers", asksWorkers, 0, Kind::Here, othersWork},
       {"compilations", compiles, 2, Kind::Everywhere, othersWork},
+      {"compilations on threads", compilesOnThreads, 2, Kind::Everywhere, othersWork},
       {"lazy loads", lazyLoads, 2, Kind::Everywhere, othersWork},
       {"loads that run by themselves", asynchronousLoads, 0, Kind::Everywhere, othersWork},
       {"copies, wrapped buffers, DLPack", copies},

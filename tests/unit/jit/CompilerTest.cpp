@@ -219,6 +219,77 @@ TEST(Compiler, RunsCodeGenerationOnTheCallersThreads) {
   EXPECT_EQ(serialize(*parallel), serialize(*sequential));
 }
 
+/// So many products, each of other extents, one of which asserts something, and a kernel.
+std::string productsSource(int count) {
+  std::string text = "func.func @main(%x0: tensor<3x4xf32>";
+  auto type = [](int rows, int columns) {
+    return "tensor<" + std::to_string(rows) + "x" + std::to_string(columns) + "xf32>";
+  };
+  for (int i = 0; i < count; ++i)
+    text += ", %w" + std::to_string(i) + ": " + type(4 + i, 5 + i);
+  text += ", %i: tensor<3xindex>) -> " + type(3, 4 + count) +
+          " {\n  %zero = arith.constant 0.0 : f32\n";
+  for (int i = 0; i < count; ++i) {
+    const std::string n = std::to_string(i), in = type(3, 4 + i), out = type(3, 5 + i);
+    text += "  %e" + n + " = tensor.empty() : " + out + "\n  %f" + n +
+            " = linalg.fill ins(%zero : f32) outs(%e" + n + " : " + out + ") -> " + out + "\n  %m" +
+            n + " = linalg.matmul ins(%x" + n + ", %w" + n + " : " + in + ", " +
+            type(4 + i, 5 + i) + ") outs(%f" + n + " : " + out + ") -> " + out + "\n  %x" +
+            std::to_string(i + 1) + " = math.exp %m" + n + " : " + out + "\n";
+  }
+  const std::string last = type(3, 4 + count);
+  text += "  %r = tensor.generate {\n  ^bb0(%a: index, %b: index):\n"
+          "    %at = tensor.extract %i[%a] : tensor<3xindex>\n    %v = tensor.extract %x" +
+          std::to_string(count) + "[%at, %b] : " + last +
+          "\n    tensor.yield %v : f32\n  } : " + last + "\n  return %r : " + last + "\n}\n";
+  return text + R"(
+func.func @scale(%m: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %m, %c0 : memref<?xf32>
+  scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+    %v = memref.load %m[%i] : memref<?xf32>
+    %d = arith.addf %v, %v : f32
+    memref.store %d, %m[%i] : memref<?xf32>
+  }
+  return
+}
+)";
+}
+
+TEST(Compiler, GivesTheSameOnAnyNumberOfThreads) {
+  for (int count : {1, 2, 7, 12}) {
+    const std::string source = productsSource(count);
+    StatusOr<Artifact> sequential = compileText(source);
+    ASSERT_TRUE(sequential.ok()) << sequential.status().toString();
+    EXPECT_GT(sequential->objects.size(), size_t(count));
+    for (size_t threads : {1, 2, 5}) {
+      CompileOptions options;
+      options.parallelFor = [&](size_t jobs, const std::function<void(size_t)> &job) {
+        std::atomic<size_t> next{0};
+        std::vector<std::thread> all;
+        for (size_t t = 0; t < threads; ++t)
+          all.emplace_back([&] {
+            for (size_t i; (i = next++) < jobs;)
+              job(i);
+          });
+        for (std::thread &thread : all)
+          thread.join();
+      };
+      StatusOr<Artifact> parallel = compileText(source, options);
+      ASSERT_TRUE(parallel.ok()) << parallel.status().toString();
+      EXPECT_EQ(serialize(*parallel), serialize(*sequential)) << count << ", " << threads;
+      std::string text;
+      options.irAfter = {"Conversion"};
+      options.takeIr = [&](std::string_view, std::string_view ir) { text = ir; };
+      StatusOr<Artifact> shown = compileText(source, options);
+      ASSERT_TRUE(shown.ok()) << shown.status().toString();
+      EXPECT_THAT(text, HasSubstr("llvm.func @plim.dispatch.main_"));
+      EXPECT_EQ(serialize(*shown), serialize(*sequential)) << count << ", " << threads;
+    }
+  }
+}
+
 TEST(Compiler, SeveralThreadsCompileAtOnce) {
   std::atomic<int> good{0};
   std::vector<std::thread> threads;
