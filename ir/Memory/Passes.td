@@ -80,6 +80,30 @@ def PlimHoistCarriedBuffers : Pass<"plim-hoist-carried-buffers"> {
   let statistics = [Statistic<"hoisted", "hoisted", "buffers in front of a loop or of branches">];
 }
 
+def PlimOrderConstants : Pass<"plim-order-constants", "::mlir::ModuleOp"> {
+  let summary = "Number constants in the order in which the code reads them";
+  let description = [{
+    Upstream's bufferization goes through functions in an order of their addresses and numbers the constants that it makes globals
+    of by that: the same source gave other symbols, and another order of data, each time. Only those that it named are renamed; they
+    stand in front of what else the module has.
+
+    ```mlir
+    memref.global "private" constant @__constant_2xf32_0 : memref<2xf32> = dense<[3.0, 4.0]>
+    memref.global "private" constant @__constant_2xf32 : memref<2xf32> = dense<[1.0, 2.0]>
+    func.func @f() {
+      %a = memref.get_global @__constant_2xf32_0 : memref<2xf32>
+      %b = memref.get_global @__constant_2xf32 : memref<2xf32>
+    // becomes
+    memref.global "private" constant @__constant_2xf32 : memref<2xf32> = dense<[3.0, 4.0]>
+    memref.global "private" constant @__constant_2xf32_0 : memref<2xf32> = dense<[1.0, 2.0]>
+    func.func @f() {
+      %a = memref.get_global @__constant_2xf32 : memref<2xf32>
+      %b = memref.get_global @__constant_2xf32_0 : memref<2xf32>
+    ```
+  }];
+  let statistics = [Statistic<"renamed", "renamed", "constants that got another name">];
+}
+
 def PlimReleaseBuffers : Pass<"plim-release-buffers", "::mlir::ModuleOp"> {
   let summary = "Release every buffer that bufferization allocated";
   let description = [{

@@ -296,6 +296,7 @@ void buildMemory(OpPassManager &manager, const PipelineOptions &options) {
   bufferize.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
   bufferize.unknownTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
   manager.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  manager.addPass(createPlimOrderConstants());
   addCleanup(manager);
   if (options.standalone) {
     manager.addPass(createPlimHoistCarriedBuffers());

@@ -62,6 +62,12 @@ class Models(unittest.TestCase):
             self.assertTrue(any(type.startswith("memref<?x") and type.endswith("xf32>") for type in types), types)
             self.assertFalse([type for type in types if re.search(r"\?x\?(x1)?xf32>$", type) and type.count("x") > 3], name)
 
+    def test_artifacts(self):
+        """Of one source they are the same, each time and on any number of threads."""
+        for name in ("efficientnet-lite", "gpt2", "lstm"):
+            source = b"".join(build.build(name, SEED, small=True).parts())
+            self.assertEqual(len({pl.Engine(threads=threads).compile(source, f"{name}.onnx") for threads in (1, 2, 2, 3)}), 1, name)
+
     def test_extents_of_their_own(self):
         """Code that is made for the extents of a call."""
         engine = pl.Engine(threads=1, specialization="on_request")
