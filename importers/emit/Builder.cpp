@@ -461,6 +461,22 @@ bool Builder::isProductOf(const Scalar &whole, const Scalars &factors) const {
   return product && product == productOf({whole});
 }
 
+std::optional<Scalar> Builder::quotientOf(const Scalar &whole, const Scalar &divisor) {
+  std::optional<Product> product = productOf({whole}), other = productOf({divisor});
+  if (!product || !other || other->constant == 0 || product->constant % other->constant != 0)
+    return std::nullopt;
+  for (const std::string &name : other->names) {
+    auto found = product->names.find(name);
+    if (found == product->names.end())
+      return std::nullopt;
+    product->names.erase(found);
+  }
+  Scalar out = index(product->constant / other->constant);
+  for (const std::string &name : product->names)
+    out = mul(out, {ElementType::Index, name, {}});
+  return out;
+}
+
 bool Builder::isPartOf(const Scalar &part, const Scalar &whole) const {
   if (part.known || whole.known)
     return false;

@@ -77,6 +77,9 @@ public:
 
   /// Is an index known to be the product of others?
   bool isProductOf(const Scalar &whole, const Scalars &factors) const;
+  /// The index that `divisor` is to be multiplied with to give `whole`, if both are known to be products that have such a
+  /// one; whatever factors of 0 there are.
+  std::optional<Scalar> quotientOf(const Scalar &whole, const Scalar &divisor);
 
   /// The name of a scalar's SSA value, which is made if it has none.
   std::string use(const Scalar &scalar);

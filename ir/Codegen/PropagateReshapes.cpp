@@ -24,8 +24,6 @@ bool mayChange(linalg::LinalgOp op) {
          llvm::none_of(op.getDpsInits(), constrainedAllocation);
 }
 
-bool isStatic(Value tensor) { return cast<RankedTensorType>(tensor.getType()).hasStaticShape(); }
-
 bool isProduct(Operation *op) {
   auto product = dyn_cast_or_null<linalg::LinalgOp>(op);
   return mayChange(product) && productOf(product);
@@ -35,10 +33,10 @@ bool isProduct(Operation *op) {
 /// fused with?
 bool bringsTogether(OpOperand *operand) {
   if (auto reshape = dyn_cast<tensor::ExpandShapeOp>(operand->getOwner()))
-    return isStatic(reshape.getResult()) && isProduct(operand->get().getDefiningOp()) &&
+    return isProduct(operand->get().getDefiningOp()) &&
            llvm::any_of(reshape->getUsers(), llvm::IsaPred<linalg::LinalgOp>);
   auto reshape = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
-  return reshape && isStatic(reshape.getSrc()) && isProduct(operand->getOwner()) &&
+  return reshape && isProduct(operand->getOwner()) &&
          reshape.getSrc().getDefiningOp<linalg::LinalgOp>();
 }
 

@@ -14,7 +14,7 @@ import plimsoll as pl
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from corners_test import constant, load, one  # noqa: E402
-from models import attribute, node, tensor  # noqa: E402
+from models import FLOAT, attribute, graph, model, node, tensor, value  # noqa: E402
 
 
 class Axes(unittest.TestCase):
@@ -49,6 +49,34 @@ class Axes(unittest.TestCase):
             np.testing.assert_allclose(main(x), sums + sums @ weights, rtol=1e-5, atol=1e-5, err_msg=f"{batch} {length}")
         with self.assertRaises(pl.Error):
             main(np.zeros((2, 9, 4), np.float32))
+
+    def test_joined_heads(self):
+        """Attention whose batches and heads are one dimension in its products, of open extents, as exporters write `view(batch * heads, -1, size)`:
+        one dispatch, whose scores are in none of the others."""
+        random, heads, size = np.random.default_rng(37), 3, 8
+        join = lambda name, parts, *more: [node("Concat", parts, [f"{name}_shape"], attribute("axis", i=0)), node("Reshape", [*more, f"{name}_shape"], [name])]  # noqa: E731
+        nodes = [node("Shape", ["x"], ["s"]), node("Slice", ["s", "zero", "one"], ["b"]), node("Slice", ["s", "one", "two"], ["n"]), node("Mul", ["b", "heads"], ["bh"]),
+                 *join("split", ["b", "n", "heads", "size"], "x"), node("Transpose", ["split"], ["across"], attribute("perm", ints=[0, 2, 1, 3])),
+                 *join("joined", ["bh", "rest", "size"], "across"), node("Transpose", ["joined"], ["keys"], attribute("perm", ints=[0, 2, 1])),
+                 node("MatMul", ["joined", "keys"], ["scores"]), *join("apart", ["b", "heads", "n", "n"], "scores"), node("Add", ["apart", "mask"], ["masked"]),
+                 node("Softmax", ["masked"], ["p"], attribute("axis", i=-1)), *join("weights", ["bh", "n", "n"], "p"), node("MatMul", ["weights", "joined"], ["o"]),
+                 *join("heads_apart", ["b", "heads", "rest", "size"], "o"), node("Transpose", ["heads_apart"], ["back"], attribute("perm", ints=[0, 2, 1, 3])),
+                 *join("y", ["b", "n", "rest"], "back")]
+        constants = [constant(name, np.int64([value])) for name, value in
+                     {"zero": 0, "one": 1, "two": 2, "rest": -1, "heads": heads, "size": size}.items()]
+        given = [value("x", ("b", "n", heads * size), FLOAT), value("mask", ("b", 1, 1, "n"), FLOAT)]
+        source = model(graph(nodes, given, [value("y", ["?"] * 3, FLOAT)], constants), 13)
+        module = pl.loads(source, "joined.onnx", engine=pl.Engine(threads=2))
+        types = {binding["type"] for function in module.explain()["functions"] for dispatch in function["dispatches"] for binding in dispatch["bindings"]}
+        self.assertFalse(types & {f"memref<?x{heads}x?x?xf32>", "memref<?x?x?xf32>"}, types)
+        for batch, length in itertools.product((0, 1, 2, 5), (0, 1, 2, 7, 33)):
+            x = np.float32(random.normal(size=(batch, length, heads * size)))
+            mask = np.float32(np.where(random.random((batch, 1, 1, length)) < 0.3, -1e30, random.normal(size=(batch, 1, 1, length))))
+            h = x.reshape(batch, length, heads, size).transpose(0, 2, 1, 3).astype(float)
+            scores = h @ h.transpose(0, 1, 3, 2) + mask
+            p = np.exp(scores - scores.max(-1, keepdims=True, initial=-np.inf))
+            wanted = (p / p.sum(-1, keepdims=True) @ h).transpose(0, 2, 1, 3).reshape(batch, length, heads * size)
+            np.testing.assert_allclose(module.main(x, mask), wanted, rtol=1e-4, atol=1e-4, err_msg=f"{batch} {length}")
 
     def test_windows_without_gaps(self):
         """Wide ones, which are rows, beside those that are not, or that leave a rest; the last of several dimensions, or all."""

@@ -57,8 +57,8 @@ Scalars completed(Operator &op, const Value &x, Scalars dims, bool zeroCopies) {
     invalid("the elements cannot be divided among the extents of the new shape");
   for (size_t i = 0; i < dims.size(); ++i)
     if (!isRest[i].is(0)) {
-      const Scalar safe = e.max(divisor, one);
-      dims[i] = e.select(isRest[i], e.div(total, safe), dims[i]);
+      const std::optional<Scalar> rest = e.quotientOf(total, divisor);
+      dims[i] = e.select(isRest[i], rest ? *rest : e.div(total, e.max(divisor, one)), dims[i]);
     }
   return dims;
 }

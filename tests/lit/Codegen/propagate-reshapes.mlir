@@ -181,3 +181,39 @@ func.func @mixed(%x: tensor<?x4x8xf32>, %b: tensor<2x4x1xf32>) -> tensor<2x4x1xf
   } -> tensor<2x4x1xf32>
   return %r : tensor<2x4x1xf32>
 }
+
+// -----
+
+// Batches that only a call knows are split like others.
+// CHECK-LABEL: func.func @open_batches(
+//  CHECK-SAME:   %[[Q:[a-z0-9]+]]: tensor<?x12x?x64xf32>, %[[K:[a-z0-9]+]]: tensor<?x12x64x?xf32>
+//   CHECK-NOT:   tensor.collapse_shape
+//       CHECK:   %[[P:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+//  CHECK-SAME:     ins(%{{.*}}, %{{.*}} : tensor<?x12x?x64xf32>, tensor<?x12x64x?xf32>)
+//   CHECK-NOT:   tensor.expand_shape
+//       CHECK:   linalg.generic {{.*}} ins(%[[P]], %{{.*}} : tensor<?x12x?x?xf32>, tensor<?x?xf32>)
+func.func @open_batches(%q: tensor<?x12x?x64xf32>, %k: tensor<?x12x64x?xf32>, %mask: tensor<?x?xf32>) -> tensor<?x12x?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c12 = arith.constant 12 : index
+  %zero = arith.constant 0.0 : f32
+  %b = tensor.dim %q, %c0 : tensor<?x12x?x64xf32>
+  %n = tensor.dim %q, %c2 : tensor<?x12x?x64xf32>
+  %room = tensor.empty(%b, %n, %n) : tensor<?x12x?x?xf32>
+  %qe = linalg.exp ins(%q : tensor<?x12x?x64xf32>) outs(%q : tensor<?x12x?x64xf32>) -> tensor<?x12x?x64xf32>
+  %ke = linalg.exp ins(%k : tensor<?x12x64x?xf32>) outs(%k : tensor<?x12x64x?xf32>) -> tensor<?x12x64x?xf32>
+  %qc = tensor.collapse_shape %qe [[0, 1], [2], [3]] : tensor<?x12x?x64xf32> into tensor<?x?x64xf32>
+  %kc = tensor.collapse_shape %ke [[0, 1], [2], [3]] : tensor<?x12x64x?xf32> into tensor<?x64x?xf32>
+  %bh = arith.muli %b, %c12 : index
+  %e = tensor.empty(%bh, %n, %n) : tensor<?x?x?xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  %s = linalg.batch_matmul ins(%qc, %kc : tensor<?x?x64xf32>, tensor<?x64x?xf32>) outs(%f : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  %x = tensor.expand_shape %s [[0, 1], [2], [3]] output_shape [%b, 12, %n, %n] : tensor<?x?x?xf32> into tensor<?x12x?x?xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(b, h, i, j) -> (b, h, i, j)>, affine_map<(b, h, i, j) -> (b, j)>, affine_map<(b, h, i, j) -> (b, h, i, j)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x, %mask : tensor<?x12x?x?xf32>, tensor<?x?xf32>) outs(%room : tensor<?x12x?x?xf32>) {
+  ^bb0(%a: f32, %c: f32, %o: f32):
+    %t = arith.addf %a, %c : f32
+    linalg.yield %t : f32
+  } -> tensor<?x12x?x?xf32>
+  return %r : tensor<?x12x?x?xf32>
+}
