@@ -112,9 +112,9 @@ private:
   struct Job {
     std::string name; // for people
     size_t size = 0;  // instructions of LLVM, roughly
+    /// What the emitter is made of, if there is none yet.
+    const DispatchLowering::Dispatch *dispatch = nullptr;
     std::optional<ObjectEmitter> emitter;
-    const DispatchLowering::Dispatch *dispatch =
-        nullptr; // that the emitter is made of, if there is none yet
     bool usesTiles = false;
     double lowerSeconds = 0;
     Status status;
@@ -578,8 +578,13 @@ Status Compilation::Lowering::translate() {
       job.name = dispatch.name;
       job.size = instructionsPerOperation * dispatch.size;
       job.dispatch = &dispatch;
-      if (!sharesLowering)
-        PLIM_RETURN_IF_ERROR(lower(job, *dispatches));
+      if (sharesLowering)
+        continue;
+      PLIM_RETURN_IF_ERROR(lower(job, *dispatches));
+      job.size = job.emitter->size();
+      all.progress.advance(begins::restOfConversion +
+                           (begins::translation - begins::restOfConversion) * double(jobs.size()) /
+                               double(dispatches->all().size()));
     }
   all.tellWitness(whileGenerating);
   for (ModulePiece &piece :

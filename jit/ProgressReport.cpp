@@ -4,8 +4,13 @@
 
 namespace plim::jit {
 
+namespace {
+
+constexpr double leastStep = 0.005;
+
+} // namespace
+
 void ProgressReport::advance(double fraction) {
-  constexpr double leastStep = 0.005;
   if (callback && fraction >= progress.fraction + leastStep)
     tell(fraction);
 }
@@ -16,7 +21,7 @@ void ProgressReport::begin(llvm::ArrayRef<size_t> sizes) {
   progress.total += sizes.size();
   for (size_t size : sizes)
     totalSize += size;
-  jobsBegin = progress.fraction;
+  jobsBegin = progress.fraction + leastStep;
   tell(jobsBegin);
 }
 

@@ -17,7 +17,7 @@ namespace plim::jit {
 /// Where the work of a compilation stands when a part of it begins, 0 to 1: measured with models on one thread.
 namespace begins {
 inline constexpr double stages[] = {0.01, 0.03, 0.05, 0.06, 0.13, 0.19, 0.20}; // of ir::stages()
-/// Where those are lowered that are not lowered apart, and of exports, which are lowered as a whole.
+/// Where dispatches are lowered, unless jobs do that, and where that has ended, also of what is lowered as a whole.
 inline constexpr double restOfConversion = 0.24, translation = 0.40;
 } // namespace begins
 
