@@ -15,16 +15,11 @@ using namespace mlir;
 
 namespace plim::jit {
 
-/// The passes, in one context.
+/// One context.
 class DispatchLowering::Worker {
 public:
   /// In a context that somebody else has.
-  Worker(const DispatchLoweringOptions &options, CompileContext &in)
-      : options(options), in(in), manager(&in.context) {
-    manager.enableVerifier(false);
-    addInstruments(manager, options.profiler, options.witness);
-    ir::addConversionOfParts(manager, options.pipeline);
-  }
+  Worker(const DispatchLoweringOptions &options, CompileContext &in) : options(options), in(in) {}
 
   /// In one of its own.
   Worker(const DispatchLoweringOptions &options, std::unique_ptr<CompileContext> context)
@@ -41,6 +36,11 @@ public:
   }
 
   StatusOr<ObjectEmitter> lower(ModuleOp module) {
+    // Anew for each module: upstream's convert-math-to-funcs keeps the functions that it has made in the last one.
+    PassManager manager(&in.context);
+    manager.enableVerifier(false);
+    addInstruments(manager, options.profiler, options.witness);
+    ir::addConversionOfParts(manager, options.pipeline);
     const bool ok = succeeded(manager.run(module));
     if (options.patience.isOver())
       return options.patience.status();
@@ -60,7 +60,6 @@ private:
   const DispatchLoweringOptions &options;
   std::unique_ptr<CompileContext> own;
   CompileContext &in;
-  PassManager manager;
 };
 
 DispatchLowering::DispatchLowering(CompileContext &in, std::vector<ir::SeparateDispatch> separate,
