@@ -290,6 +290,25 @@ TEST(Compiler, GivesTheSameOnAnyNumberOfThreads) {
   }
 }
 
+TEST(Compiler, LowersDispatchesThatNeedTheSameFunction) {
+  std::string source;
+  for (int i = 2; i < 14; ++i) {
+    const std::string type = "tensor<" + std::to_string(i) + "xi32>";
+    source += "func.func @power" + std::to_string(i) + "(%x: " + type + ", %y: " + type + ") -> " +
+              type + " {\n  %r = math.ipowi %x, %y : " + type + "\n  return %r : " + type + "\n}\n";
+  }
+  for (bool isShared : {false, true}) {
+    CompileOptions options;
+    if (isShared)
+      options.parallelFor = [](size_t jobs, const std::function<void(size_t)> &job) {
+        for (size_t i = 0; i < jobs; ++i)
+          job(i); // all in one context
+      };
+    StatusOr<Artifact> artifact = compileText(source, options);
+    EXPECT_TRUE(artifact.ok()) << artifact.status().toString();
+  }
+}
+
 TEST(Compiler, SeveralThreadsCompileAtOnce) {
   std::atomic<int> good{0};
   std::vector<std::thread> threads;
